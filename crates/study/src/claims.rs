@@ -11,6 +11,7 @@
 
 mod along;
 mod answers;
+mod by_client;
 mod comparable;
 mod counting;
 mod derived;
@@ -34,7 +35,7 @@ use crate::observation::Observation;
 use crate::spec::{
     ClaimSpec, ClaimTest, PublishedFigures, SideLevels, Study, is_pattern, published_levels,
 };
-use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimResult};
+use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimInstrument, ClaimResult};
 use answers::{BlockNoun, ClaimFamily};
 use figures::FigureSet;
 pub(crate) use needed_cells::{CellTimes, cells_of_claim};
@@ -52,22 +53,43 @@ pub(super) fn test_claims(
 ) -> Vec<ClaimResult> {
     let views = GroupViews::new(study, cells);
     let claims = &study.outputs.claims;
-    let mut measured = match until {
-        None => answer_measured(study, &views, LookParts::ONLY),
-        Some(until) => answer_in_looks(study, cells, until),
-    };
+    let mut measured = answer_claims(study, cells, until);
+    let by_client = by_client::answer_by_client(study, cells, until);
     needed_cells::add_times(study, cells, &mut measured);
     let published = test_published(claims, study.published.as_ref());
-    let all = claims.iter().zip(measured).zip(published);
-    let result = |((spec, measured), published): ((&ClaimSpec, ClaimEvidence), _)| {
+    let all = claims.iter().zip(measured.into_iter().zip(by_client)).zip(published);
+    let result = |((spec, (measured, by_client)), published): (
+        (&ClaimSpec, (_, Option<ClaimEvidence>)),
+        _,
+    )| {
         let view = views.of(spec.group.as_deref());
         let seen = view.map_or(&[][..], |view| seen_by_claim(view, spec));
         let named = view.map_or_else(|| spec.clone(), |view| with_roles_here(&view.study, spec));
+        let by_packets = by_client::is_by_packets(spec, seen);
+        let named = ClaimSpec { by_packets, ..named };
         let said = sentence::say(&named, &measured, seen);
         let precondition = precondition::measure_precondition(&named, seen);
-        ClaimResult { said, precondition, ..describe(spec, published, measured) }
+        ClaimResult {
+            said,
+            precondition,
+            by: if by_packets { ClaimInstrument::Packets } else { ClaimInstrument::Client },
+            by_client: by_client.filter(|_| by_packets),
+            ..describe(spec, published, measured)
+        }
     };
     all.map(result).collect()
+}
+
+/// Answers the claims: once, or at each look.
+fn answer_claims(
+    study: &Study,
+    cells: &[CellResult],
+    until: Option<&StudyUntil>,
+) -> Vec<ClaimEvidence> {
+    match until {
+        None => answer_measured(study, &GroupViews::new(study, cells), LookParts::ONLY),
+        Some(until) => answer_in_looks(study, cells, until),
+    }
 }
 
 /// Answers the claims by these views of the cells, at a look with these parts of the level.
@@ -193,7 +215,9 @@ fn describe(
         method: methods::describe_method(&spec.test),
         printed: spec.printed.clone(),
         published,
+        by: ClaimInstrument::Client,
         measured,
+        by_client: None,
         said: None,
     }
 }
@@ -209,8 +233,10 @@ fn test_in_group(study: &Study, spec: &ClaimSpec, views: &GroupViews<'_>) -> Tes
     let group = spec.group.as_deref();
     match (views.of(group), &spec.not_here) {
         (Some(view), _) => {
-            let spec = with_roles_here(&view.study, spec);
-            test_measured(&view.study, &spec, seen_by_claim(view, &spec))
+            let mut spec = with_roles_here(&view.study, spec);
+            let seen = seen_by_claim(view, &spec);
+            spec.by_packets = by_client::is_by_packets(&spec, seen);
+            test_measured(&view.study, &spec, seen)
         }
         (None, Some(why)) => TestedClaim::untested(why.clone()),
         (None, None) => {
@@ -233,7 +259,7 @@ fn test_measured(study: &Study, spec: &ClaimSpec, seen: &[Observation<'_>]) -> T
     if let Some(why) = spec.not_here.as_ref().filter(|_| !is_imported(study, spec)) {
         return TestedClaim::untested(why.clone());
     }
-    let set = |measure: Metric| FigureSet::of_observations(seen, measure, &spec.only);
+    let set = |measure: Metric| FigureSet::of_observations(seen, measure, spec);
     let units = ClaimUnits::of(spec, study.published.as_ref());
     let tested = test_on(spec, units, &set);
     if let Some(why) = comparable::find_unlike(spec, seen) {

@@ -1,5 +1,6 @@
 //! Observations: the figures of one family in one cell.
 
+use sixmark_record::metric::Metric;
 use sixmark_units::family::Family;
 
 use super::spec::FAMILY;
@@ -16,6 +17,16 @@ pub(super) struct Observation<'a> {
 }
 
 impl Observation<'_> {
+    /// Returns a figure that the client measured, or that the packets showed; `None` if there is no
+    /// such figure.
+    pub(super) fn figure(&self, measure: Metric, by_packets: bool) -> Option<f64> {
+        if !by_packets {
+            return self.cell.figure(self.family, measure);
+        }
+        let packets = self.cell.instruments.as_ref()?.packets.as_ref()?;
+        packets.families.of(self.family)?.figure(measure)
+    }
+
     pub(super) fn is_at(&self, at: &[At]) -> bool {
         at.iter().all(|at| self.at.contains(at))
     }

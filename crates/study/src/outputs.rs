@@ -15,14 +15,15 @@ use crate::levels::LevelLabels;
 use crate::looks::StudyUntil;
 use crate::observation::Observation;
 use crate::spec::{
-    ChartSpec, ColumnSpec, ComparisonSpec, FAMILY, Outputs, PublishedFigures, Study, TableSpec,
+    ChartSpec, ColumnSpec, ComparisonSpec, FAMILY, Outputs, PERCENT, PublishedFigures, Study,
+    TableSpec,
 };
 use crate::study_result::{
     At, CellResult, Chart, ClaimResult, Row, Statistic, StudyComparison, Table, TableColumn,
     TableValue,
 };
 use beside::Beside;
-use sixmark_record::metric::Metric;
+use sixmark_record::metric::{Bounds, Metric};
 use sixmark_units::family::Family;
 
 /// Returns the tables, charts and comparisons of a study.
@@ -142,6 +143,22 @@ fn measured_value(
     average(&values, statistic, measure.bounds())
 }
 
+/// Averages the shares of one count in another over all observations at these levels.
+fn measured_share(
+    seen: &[Observation<'_>],
+    at: &[At],
+    [part, whole]: [Metric; 2],
+    statistic: Statistic,
+) -> Option<Average> {
+    let here = seen.iter().filter(|one| one.is_at(at));
+    let share = |one: &Observation<'_>| {
+        let [part, whole] = [part, whole].map(|of| one.cell.figure(one.family, of));
+        whole.filter(|whole| *whole > 0.0).and_then(|whole| Some(part? / whole))
+    };
+    let bounds = Bounds { least: 0.0, most: 1.0 };
+    average(&here.filter_map(share).collect::<Vec<f64>>(), statistic, bounds)
+}
+
 fn tables(
     study: &Study,
     spec: &TableSpec,
@@ -210,8 +227,8 @@ fn column(spec: &ColumnSpec, at: &[At], labels: &LevelLabels) -> TableColumn {
     let label =
         if levels.is_empty() { spec.label.clone() } else { format!("{} {levels}", spec.label) };
     let family = at.iter().find(|at| at.factor == FAMILY).and_then(|at| family_of_level(&at.level));
-    let (measure, unit) = (spec.measure, spec.unit.name.to_owned());
-    TableColumn { label, measure, unit, family, at: at.to_vec() }
+    let (measure, of, unit) = (spec.measure, spec.of, spec.unit.name.to_owned());
+    TableColumn { label, measure, of, unit, family, at: at.to_vec() }
 }
 
 fn family_of_level(level: &str) -> Option<Family> {
@@ -229,8 +246,18 @@ fn cell_value(
     statistic: Statistic,
     beside: &Beside,
 ) -> TableValue {
-    let scale = column.measure.unit(&column.unit).map_or(1.0, |unit| unit.scale);
-    let found = measured_value(seen, at, column.measure, statistic);
+    let (scale, found, published) = match column.of {
+        None => {
+            let scale = column.measure.unit(&column.unit).map_or(1.0, |unit| unit.scale);
+            let published = beside.shown(at, column.measure, (&column.unit, scale));
+            (scale, measured_value(seen, at, column.measure, statistic), published)
+        }
+        Some(of) => {
+            let share = [column.measure, of];
+            let published = beside.shares(at, share);
+            (PERCENT.scale, measured_share(seen, at, share, statistic), published)
+        }
+    };
     let interval = found.and_then(|found| found.interval);
     let missing = match found {
         Some(_) => None,
@@ -242,7 +269,7 @@ fn cell_value(
         low: interval.map(|(low, _)| low / scale),
         high: interval.map(|(_, high)| high / scale),
         n: found.map_or(0, |found| found.n),
-        published: beside.shown(at, column.measure, (&column.unit, scale)),
+        published,
     }
 }
 

@@ -24,8 +24,8 @@ use sixmark_record::sameness::GivenResult;
 use sixmark_units::family::Family;
 
 pub use claim::{
-    ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimKind, ClaimPrecondition, ClaimResult,
-    ClaimScale, ExchangeCount,
+    ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimInstrument, ClaimKind, ClaimPrecondition,
+    ClaimResult, ClaimScale, ExchangeCount,
 };
 pub use imported::ImportedFrom;
 pub use instruments::{

@@ -80,6 +80,8 @@ pub enum Quantity {
     ProgramsCpuShare,
     /// Busy time of all processors of the machine, divided by their elapsed time.
     MachineCpuShare,
+    /// Busy time of all processors of the machine per complete response.
+    MachineCpuPerRequest,
     /// TCP segments that the kernel of the client's hosts received per MiB of content.
     SegmentsInPerMib,
     /// Bytes of frames from the GET to the last ACK, per second; only from a capture.
@@ -234,13 +236,17 @@ const ENTRIES: [QuantityEntry; COUNT] = {
         entry(Q::MachineCpuShare, ["machine_cpu_share", "machine’s CPU share"], (Share, LOWER), None,
             "busy time of all processors of the machine that the study runs on, over their time: \
              all programs and the kernel. In a lab all hosts are this machine"),
+        entry(Q::MachineCpuPerRequest,
+            ["machine_cpu_per_request", "machine’s CPU time per response"], (Time, LOWER), None,
+            "busy time of all processors of the machine that the study runs on, over complete \
+             responses or blocks"),
         entry(Q::SegmentsInPerMib, ["segments_in_per_mib", "segments received per MiB"],
             (Count, LOWER), None,
             "segments that the kernel of the client’s host handed to TCP, for each MiB of content \
              (`content_rate`); those that GRO joined count once; in a lab"),
         entry(Q::Throughput, ["throughput", "throughput"], (BytesPerS, HIGHER), None,
             "bytes of all frames in both directions from the GET to the last ACK, each segment \
-             once, over that time; from a capture"),
+             once, over that time; of several requests, their median; from a capture"),
         entry(Q::Retransmitted, ["retransmitted", "retransmissions"], (Count, LOWER), None,
             "segments that the server retransmitted; from a capture"),
     ]

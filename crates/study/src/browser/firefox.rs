@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Settings that turn off caches and prefetching, and connections to any host but those that a
 /// study names.
-const SETTINGS: [(&str, &str); 32] = [
+const SETTINGS: [(&str, &str); 33] = [
     ("app.normandy.enabled", "false"),
     ("app.update.disabledForTesting", "true"),
     ("app.update.enabled", "false"),
@@ -51,6 +51,9 @@ const SETTINGS: [(&str, &str); 32] = [
     ("network.http.altsvc.enabled", "false"),
     ("network.http.http3.enable", "false"),
     ("network.http.speculative-parallel-limit", "0"),
+    // Seconds. A connection of a page that is closed would stay open for two minutes, and a server with
+    // few sockets would run out of them.
+    ("network.http.keep-alive.timeout", "2"),
     ("network.prefetch-next", "false"),
     ("network.proxy.type", "0"),
     ("network.trr.mode", "5"),

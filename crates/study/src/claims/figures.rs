@@ -7,7 +7,7 @@ use super::trimmed::trimmed_mean;
 use crate::analyse::published_figures;
 use crate::observation::Observation;
 use crate::spec::published::at_family;
-use crate::spec::{OrderedLevels, PublishedFigures, PublishedOf, SideLevels};
+use crate::spec::{ClaimSpec, OrderedLevels, PublishedFigures, PublishedOf, SideLevels};
 use crate::study_result::At;
 use sixmark_record::metric::{Metric, MetricKind};
 
@@ -33,17 +33,18 @@ type Key<'a> = Vec<(&'a str, &'a str)>;
 type Transform = fn(f64) -> Option<f64>;
 
 impl FigureSet {
-    /// Collects the measured figures at these levels.
+    /// Collects the measured figures at the levels of a claim, by the instrument that answers it.
     pub(super) fn of_observations(
         seen: &[Observation<'_>],
         measure: Metric,
-        only: &SideLevels,
+        spec: &ClaimSpec,
     ) -> FigureSet {
         let figure = |one: &Observation<'_>| {
-            let value = one.cell.figure(one.family, measure)?;
+            let value = one.figure(measure, spec.by_packets)?;
             Some(ClaimFigure { block: one.repetition, at: one.at.clone(), value })
         };
-        FigureSet { figures: seen.iter().filter_map(figure).collect(), published: false }.only(only)
+        FigureSet { figures: seen.iter().filter_map(figure).collect(), published: false }
+            .only(&spec.only)
     }
 
     /// Collects the figures of a published table at these levels. Ranges are omitted.
@@ -56,7 +57,8 @@ impl FigureSet {
         let table = published.tables.iter().find(|table| table.name == of.table);
         let all = table.map_or(Vec::new(), published_figures).into_iter();
         let here = all.filter(|figure| {
-            figure.measure == measure && of.at.iter().all(|at| figure.at.contains(at))
+            of.measure_here(figure.measure) == measure
+                && of.at.iter().all(|at| figure.at.contains(at))
         });
         let figure = |figure: crate::analyse::PublishedFigure| {
             let mut at = figure.at;

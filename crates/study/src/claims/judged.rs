@@ -58,7 +58,14 @@ pub(super) fn judge_relation(relation: Relation, of: &ClaimSample) -> Vec<Possib
             let margin = log_margin(margin);
             judge_contrary(of.within(margin), of.above(margin).min(of.below(-margin)))
         }
-        Relation::Within(bounds) => judge_bounds(of, bounds),
+        Relation::Within(ClaimBounds { at_least, at_most }) => {
+            let bounds = [at_least, at_most].map(|bound| bound.map(f64::ln));
+            judge_bounds(of, bounds, Some(MARGIN_PERCENT))
+        }
+        // A margin in percent says nothing about a difference in the measure's unit.
+        Relation::Apart(ClaimBounds { at_least, at_most }) => {
+            judge_bounds(of, [at_least, at_most], None)
+        }
     }
 }
 
@@ -77,10 +84,13 @@ pub(super) fn judge_direction(of: &ClaimSample, margin: Option<f64>) -> Vec<Poss
         .collect()
 }
 
-/// Judges whether a ratio is within bounds. Bounds above 1, or below it, claim a direction besides
-/// the size.
-fn judge_bounds(of: &ClaimSample, bounds: ClaimBounds) -> Vec<PossibleAnswer> {
-    let [least, most] = [bounds.at_least, bounds.at_most].map(|bound| bound.map(f64::ln));
+/// Judges whether a logarithm or a difference is within bounds. Bounds above 0, or below it, claim a
+/// direction besides the size. The margin in percent is that of a logarithm; a difference has none.
+fn judge_bounds(
+    of: &ClaimSample,
+    [least, most]: [Option<f64>; 2],
+    margin: Option<f64>,
+) -> Vec<PossibleAnswer> {
     let holds = [least.map(|l| of.above(l)), most.map(|m| of.below(m))];
     let fails = [least.map(|l| of.below(l)), most.map(|m| of.above(m))];
     let holds = holds.into_iter().flatten().fold(0.0, f64::max);
@@ -91,13 +101,16 @@ fn judge_bounds(of: &ClaimSample, bounds: ClaimBounds) -> Vec<PossibleAnswer> {
         _ => None,
     };
     let fine = direction.map_or(Vec::new(), |of| {
-        let none = of.within(log_margin(MARGIN_PERCENT));
         let also = |answer, p: f64| PossibleAnswer::new(answer, 2.0 * fails.max(p));
-        vec![
-            also(ClaimAnswer::NoDifference, none).because(no_difference(MARGIN_PERCENT)),
+        let none = margin.map(|margin| {
+            let p = of.within(log_margin(margin));
+            also(ClaimAnswer::NoDifference, p).because(no_difference(margin))
+        });
+        let directions = [
             also(ClaimAnswer::HoldsInDirection, of.above(0.0)),
             also(ClaimAnswer::Opposite, of.below(0.0)),
-        ]
+        ];
+        none.into_iter().chain(directions).collect()
     });
     fine.into_iter().chain(judge_contrary(holds, fails)).collect()
 }

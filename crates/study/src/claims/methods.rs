@@ -38,6 +38,7 @@ pub(super) fn describe_method(test: &ClaimTest) -> String {
 fn describe_sides(of: &SidesTest) -> String {
     let scale = match &of.contrast {
         Some(contrast) if contrast.difference => "differences",
+        _ if matches!(of.relation, Relation::Apart(_)) => "differences",
         _ => "logarithms of the ratios",
     };
     let of_blocks =
@@ -53,7 +54,7 @@ fn describe_sides(of: &SidesTest) -> String {
         Relation::Equal(margin) => {
             format!("two one-sided tests within {margin} % (Schuirmann 1987), by {of_blocks}")
         }
-        Relation::Within(_) => {
+        Relation::Within(_) | Relation::Apart(_) => {
             format!("two one-sided tests against the bounds (Schuirmann 1987), by {of_blocks}")
         }
     };

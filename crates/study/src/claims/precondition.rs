@@ -13,7 +13,9 @@ pub(super) fn measure_precondition(
     seen: &[Observation<'_>],
 ) -> Option<ClaimPrecondition> {
     let of = spec.precondition.as_ref()?;
-    let set = FigureSet::of_observations(seen, of.measure, &spec.only);
+    // The client's cells show it, whatever answers the claim.
+    let by_client = ClaimSpec { by_packets: false, ..spec.clone() };
+    let set = FigureSet::of_observations(seen, of.measure, &by_client);
     let value = value_of(of, &set.values(&of.a));
     Some(ClaimPrecondition { value, ..describe_unmeasured(of) })
 }

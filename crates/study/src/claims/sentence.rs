@@ -32,7 +32,7 @@ fn say_compared(
     text: &str,
     seen: &[Observation<'_>],
 ) -> Option<String> {
-    let pairs = pair_sides(of, &FigureSet::of_observations(seen, spec.measure, &spec.only));
+    let pairs = pair_sides(of, &FigureSet::of_observations(seen, spec.measure, spec));
     let mean = |side: fn(&(f64, f64)) -> f64| {
         mean_of(&pairs.iter().map(side).collect::<Vec<f64>>()).map(f64::exp)
     };

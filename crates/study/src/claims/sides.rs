@@ -161,7 +161,8 @@ fn judge_sample(
 }
 
 fn is_difference(of: &SidesTest) -> bool {
-    of.contrast.as_ref().is_some_and(|contrast| contrast.difference)
+    let of_contrast = of.contrast.as_ref().is_some_and(|contrast| contrast.difference);
+    of_contrast || matches!(of.relation, Relation::Apart(_))
 }
 
 fn judge_sides(of: &SidesTest, sample: &ClaimSample) -> Vec<PossibleAnswer> {
@@ -178,7 +179,8 @@ pub(super) fn pair_sides(of: &SidesTest, figures: &FigureSet) -> SidePairs {
     let mut apart: Vec<&str> =
         of.a.iter().chain(&of.b).map(|(factor, _)| factor.as_str()).collect();
     let Some(Contrast { levels, difference }) = &of.contrast else {
-        let rows = figures.sides(&[&of.a, &of.b], &apart, logarithm);
+        let transform = if is_difference(of) { itself } else { logarithm };
+        let rows = figures.sides(&[&of.a, &of.b], &apart, transform);
         return rows.into_iter().map(|row| (row[0], row[1])).collect();
     };
     apart.push(&levels.factor);
@@ -232,6 +234,10 @@ fn agrees(of: &SidesTest, mean: f64) -> bool {
             bounds.at_least.is_none_or(|least| mean >= least.ln())
                 && bounds.at_most.is_none_or(|most| mean <= most.ln())
         }
+        Relation::Apart(bounds) => {
+            bounds.at_least.is_none_or(|least| mean >= least)
+                && bounds.at_most.is_none_or(|most| mean <= most)
+        }
     }
 }
 
@@ -242,6 +248,7 @@ fn describe_sides(of: &SidesTest, units: ClaimUnits, pairs: &SidePairs) -> Strin
         return String::new();
     };
     let written = |value: f64| match &of.contrast {
+        None if is_difference(of) => units.write(value),
         None => units.write(value.exp()),
         Some(contrast) if contrast.difference => units.write_difference(value),
         Some(_) => format!("× {:.3}", value.exp()),

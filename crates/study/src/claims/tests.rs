@@ -1,6 +1,7 @@
 //! Tests of claims on figures whose truth is known.
 
 mod false_answers;
+mod instruments;
 
 use crate::outputs::claims;
 use crate::outputs::tests::{

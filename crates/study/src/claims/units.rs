@@ -16,9 +16,10 @@ impl ClaimUnits {
     pub(super) fn of(spec: &ClaimSpec, published: Option<&PublishedFigures>) -> ClaimUnits {
         let measure = spec.measure;
         let unit = || {
-            let name = &spec.published.as_ref()?.table;
-            let table = published?.tables.iter().find(|table| table.name == *name)?;
-            let column = table.columns.iter().find(|column| column.measure == measure)?;
+            let of = spec.published.as_ref()?;
+            let table = published?.tables.iter().find(|table| table.name == of.table)?;
+            let is_of = |published: Metric| of.measure_here(published) == measure;
+            let column = table.columns.iter().find(|column| is_of(column.measure))?;
             measure.unit(&column.unit).ok()
         };
         let unit = unit().filter(|_| measure.kind() != MetricKind::Count);

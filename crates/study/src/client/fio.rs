@@ -36,6 +36,8 @@ const POINTS: [(&str, TimePoint); 4] = [
 /// The maximum block size in bytes, and the maximum number of operations in flight.
 const LARGEST: u64 = 1 << 30;
 const DEEPEST: u64 = 65_536;
+/// The most operations a second that a cell may ask for.
+const MOST_IOPS: u64 = 100_000_000;
 
 /// The settings of a cell for fio, as written in the study's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,11 +52,13 @@ pub struct Blocks {
     pub depth: Option<String>,
     /// The total size, such as `256m`.
     pub size: Option<String>,
+    /// How many operations begin in a second; as many as possible if absent.
+    pub iops: Option<String>,
 }
 
 impl Blocks {
     /// The keys of settings that apply only to fio.
-    pub const KEYS: [&str; 4] = ["engine", "operation", "block", "depth"];
+    pub const KEYS: [&str; 5] = ["engine", "operation", "block", "depth", "iops"];
 
     /// Returns the field for the setting of this key; `None` if it is not a setting of fio.
     pub(super) fn place(&mut self, key: &str) -> Option<&mut Option<String>> {
@@ -64,6 +68,7 @@ impl Blocks {
             "block" => Some(&mut self.block),
             "depth" => Some(&mut self.depth),
             "size" => Some(&mut self.size),
+            "iops" => Some(&mut self.iops),
             _ => None,
         }
     }
@@ -95,6 +100,9 @@ pub(super) fn fio_arguments(job: &Job) -> Result<Vec<String>, String> {
         "--iodepth={}",
         parse_bounded("depth", blocks.depth.as_deref().unwrap_or("1"), DEEPEST)?
     ));
+    if let Some(iops) = &blocks.iops {
+        words.push(format!("--rate_iops={}", parse_bounded("iops", iops, MOST_IOPS)?));
+    }
     words.extend(extent(job, &storage)?);
     // The random order is repeatable, so that it is the same for each family. Latencies are from
     // submission to completion.
@@ -131,7 +139,7 @@ fn refuse_others(job: &Job) -> Result<(), String> {
     let plain = job.protocol.is_none() && job.headers.is_empty() && job.keep_alive && !job.insecure;
     match one && plain && job.count.is_none() {
         true => Ok(()),
-        false => Err("knows engine, operation, block, depth, size and duration, nothing of HTTP's; depth is how \
+        false => Err("knows engine, operation, block, depth, iops, size and duration, nothing of HTTP's; depth is how \
                       many it has in flight"
             .into()),
     }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::study_result::CellResult;
+use crate::average::average;
+use crate::study_result::{CellResult, Statistic};
 use sixmark_document::provenance::Warning;
 use sixmark_record::family_result::Families;
-use sixmark_record::metric::{Metric, Quantity};
+use sixmark_record::metric::{Bounds, Metric, Quantity};
 use sixmark_record::timed_phase::TimePoint;
 use sixmark_units::family::Family;
 use sixmark_wire::flow::{Transfer, Unmeasured};
@@ -73,16 +74,19 @@ fn add(figures: &mut BTreeMap<String, f64>, transfers: &[&Transfer]) {
     delays.sort_by(f64::total_cmp);
     let mut put = |measure: Metric, value: f64| figures.insert(measure.to_string(), value);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let median = |values: &[f64]| {
+        average(values, Statistic::Median, Bounds::NONE).map_or(f64::NAN, |median| median.value)
+    };
     if let (Some(min), Some(max)) = (delays.first(), delays.last()) {
         put(Metric::Delay(TimePoint::Min), *min);
         put(Metric::Delay(TimePoint::Max), *max);
         put(Metric::Delay(TimePoint::Mean), mean(&delays));
-        put(Metric::Delay(TimePoint::P50), delays[(delays.len() - 1) / 2]);
+        put(Metric::Delay(TimePoint::P50), median(&delays));
     }
     let rates: Vec<f64> =
         transfers.iter().filter_map(|t| t.throughput_bits_per_s()).map(|bits| bits / 8.0).collect();
     if !rates.is_empty() {
-        put(Metric::Quantity(Quantity::Throughput), mean(&rates));
+        put(Metric::Quantity(Quantity::Throughput), median(&rates));
     }
     let again: u64 = transfers.iter().map(|t| t.repeated.from_server.segments).sum();
     put(Metric::Quantity(Quantity::Retransmitted), again as f64);

@@ -67,7 +67,7 @@ impl InstrumentPlace<'_> {
     /// asks for none.
     pub(super) fn begin(&self, stage: &Stage<'_>) -> Result<Option<Beside>, CommandError> {
         let wanted = &self.study.instruments;
-        if wanted.is_empty() {
+        if wanted.is_empty() || !self.cell.has_instruments() {
             return Ok(None);
         }
         let mut beside = Beside { packets: None, kernel: Vec::new(), missing: Vec::new() };

@@ -85,6 +85,10 @@ impl Used {
             return;
         }
         put(figures, Quantity::MachineCpuShare, (busy_us / all_us).min(1.0));
+        let completed = get(figures, Quantity::Completed).filter(|completed| *completed > 0.0);
+        if let Some(completed) = completed {
+            put(figures, Quantity::MachineCpuPerRequest, busy_us / completed);
+        }
         let programs = get(figures, Quantity::Cpu).zip(get(figures, Quantity::ServerCpu));
         if let Some((client_s, service_s)) = programs {
             put(figures, Quantity::ProgramsCpuShare, (client_s + service_s) * 1e6 / all_us);

@@ -87,6 +87,19 @@ impl Beside {
         self.each(|free| Some(self.found(at, free, measure)?.shown_in(unit, scale)))
     }
 
+    /// Returns the shares in percent of one count in another, each computed from two printed figures.
+    pub(super) fn shares(
+        &self,
+        at: &[At],
+        [part, whole]: [Metric; 2],
+    ) -> Vec<Option<PrintedFigure>> {
+        self.each(|free| {
+            let figure = |of| self.found(at, free, of)?.value;
+            let share = figure(part)? / figure(whole)?;
+            share.is_finite().then(|| computed_percent(100.0 * share))
+        })
+    }
+
     /// Returns the improvements in percent of the judged level over the other one: as printed, or
     /// computed by `percent` from the ratio of two printed figures. `here` contains the judged level,
     /// `there` the other one.
@@ -107,9 +120,7 @@ impl Beside {
             }
             let figure = |at| self.found(at, free, measure)?.value;
             let ratio = figure(here)? / figure(there)?;
-            let value = ratio.is_finite().then(|| percent(ratio))?;
-            let (printed, low, high) = (format!("{value:.2}"), None, None);
-            Some(PrintedFigure { printed, value: Some(value), low, high, derived: true })
+            ratio.is_finite().then(|| computed_percent(percent(ratio)))
         })
     }
 
@@ -117,6 +128,12 @@ impl Beside {
         let all: Vec<_> = self.free.iter().map(|free| of(free)).collect();
         if all.iter().any(Option::is_some) { all } else { Vec::new() }
     }
+}
+
+/// Returns a percentage that follows from printed figures.
+fn computed_percent(value: f64) -> PrintedFigure {
+    let (printed, low, high) = (format!("{value:.2}"), None, None);
+    PrintedFigure { printed, value: Some(value), low, high, derived: true }
 }
 
 fn found<'a>(
@@ -135,6 +152,7 @@ fn found<'a>(
 
 /// Takes a figure at the levels that are fixed; `None` if it is at others.
 fn split(study: &Study, of: &PublishedOf, figure: PublishedFigure) -> Option<BesideFigure> {
+    let figure = PublishedFigure { measure: of.measure_here(figure.measure), ..figure };
     if !of.at.iter().all(|fixed| figure.at.contains(fixed)) {
         return None;
     }

@@ -408,3 +408,21 @@ fn what_stalled_is_marked_in_tables_and_charts() {
     assert_eq!(line.points.iter().map(|dot| dot.x).collect::<Vec<_>>(), [1.0]);
     assert_eq!((line.missing[0].x, line.missing[0].why), (2.0, MissingFigure::Stalled));
 }
+
+#[test]
+fn a_column_may_show_a_count_as_its_share_in_another() {
+    let column = "{ measure = 'RESET', of = 'sent', label = 'share' }";
+    let text = format!("{SIZES}[[tables]]\nname = 't'\nrows = ['size']\nmeasures = [{column}]\n");
+    let study = study(&text);
+    let mut cells = measured(&study, some);
+    for cell in &mut cells {
+        let sent = 10.0 * size(&cell.levels);
+        let figures = || Some([("sent".to_owned(), sent), ("RESET".to_owned(), 1.0)].into());
+        cell.families.ipv6 = cell.families.ipv6.as_ref().and_then(|_| figures());
+        cell.families.ipv4 = cell.families.ipv4.as_ref().and_then(|_| figures());
+    }
+    let (tables, ..) = outputs(&study, &cells);
+    let of_row = |row: &Row| row.values[0].measured.unwrap().round();
+    assert_eq!(tables[0].columns[0].unit, "%");
+    assert_eq!(tables[0].rows.iter().map(of_row).collect::<Vec<_>>(), [10.0, 5.0]);
+}

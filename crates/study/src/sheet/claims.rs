@@ -17,6 +17,10 @@ const CAPTION: &str = "Compared figures are geometric means over the repetitions
 const SIGNS: &str =
     "✓ or ✗ before published figures: they show the claim themselves, or contradict it.";
 
+/// Why packets answer claims about times.
+const INSTRUMENTS: &str = "Where the client's figures are listed separately, the packets at the server answer the claim: \
+                           the client's own times include those in which it handled other connections.";
+
 /// Returns the table of claims with published and measured figures, and the reasons for those that
 /// are not decided.
 pub(super) fn claims_table(claims: &[ClaimResult]) -> Vec<Block> {
@@ -32,13 +36,19 @@ pub(super) fn claims_table(claims: &[ClaimResult]) -> Vec<Block> {
         let mut cells = Vec::new();
         cells.extend(published.then(|| SheetCell::from(published_cell(claim))));
         let answer = followed(claim, measured_answer(measured));
-        cells.extend([figures(measured).into(), answer.into()]);
+        let client = claim.by_client.as_ref();
+        let said = with_client(figures(measured), client.map(figures));
+        let parts = client.filter(|client| client.answer != measured.answer);
+        let answer = with_client(answer, parts.map(|client| self::answer(client.answer)));
+        cells.extend([said.into(), answer.into()]);
         Row::new(text_of(claim, published), cells)
     };
     let table = Block::Table(Table::new(CAPTION, columns, claims.iter().map(row).collect()));
     let measured = claims.iter().map(|claim| (claim, &claim.measured)).collect();
     let signs = published.then(|| SIGNS.to_owned());
-    let notes = signs.into_iter().chain(reasons(measured)).map(Block::Text);
+    let by_packets = claims.iter().any(|claim| claim.by_client.is_some());
+    let instruments = by_packets.then(|| INSTRUMENTS.to_owned());
+    let notes = signs.into_iter().chain(instruments).chain(reasons(measured)).map(Block::Text);
     let tests = tests_table(claims, |claim| Some(&claim.measured));
     std::iter::once(table).chain(notes).chain([tests]).collect()
 }
@@ -124,6 +134,14 @@ fn contradicts(of: &ClaimEvidence) -> bool {
     }
 }
 
+/// Adds what the client's own figures say to what the packets say.
+fn with_client(packets: String, client: Option<String>) -> String {
+    match client.filter(|client| !client.is_empty()) {
+        Some(client) => format!("{packets}; by the client's figures: {client}"),
+        None => packets,
+    }
+}
+
 /// Adds to an answer the claim that it follows from.
 fn followed(claim: &ClaimResult, answer: String) -> String {
     match &claim.derived_from {
@@ -188,6 +206,15 @@ fn estimate(of: &ClaimEstimate) -> String {
             format!("{} to {}", write_percent(low), write_percent(high))
         }),
         ClaimScale::Difference => String::new(),
+    }
+}
+
+/// Says a claim with its answer and figures: `IPv6 is slower (✓ holds: 2 ms against 1 ms)`.
+pub(super) fn say_briefly(claim: &ClaimResult) -> String {
+    let said = answer(claim.measured.answer);
+    match figures(&claim.measured) {
+        figures if figures.is_empty() => format!("{} ({said})", claim.text),
+        figures => format!("{} ({said}: {figures})", claim.text),
     }
 }
 

@@ -157,12 +157,17 @@ fn too_few(result: &StudyResult, few: u32, noun: &str) -> String {
 pub(super) fn tally(claims: &[ClaimResult], papers: usize) -> Option<String> {
     let of_paper: Vec<_> = claims.iter().filter(|claim| claim.source.is_some()).collect();
     let of = |answer| of_paper.iter().filter(|claim| claim.measured.answer == answer).count();
-    let all = of_paper.len();
-    let noun = if all == 1 { "claim" } else { "claims" };
+    let untested = of(ClaimAnswer::NotTested);
+    let testable = of_paper.len() - untested;
+    let noun = match (testable, untested) {
+        (1, 0) => "claim",
+        (_, 0) => "claims",
+        (1, _) => "testable claim",
+        _ => "testable claims",
+    };
     let holds = of(ClaimAnswer::Holds);
     let undecided = [
         (ClaimAnswer::Undecided, ["is undecided", "are undecided"]),
-        (ClaimAnswer::NotTested, ["was not tested", "were not tested"]),
         (ClaimAnswer::NotComparable, ["is not comparable", "are not comparable"]),
     ];
     let others = DECIDED.into_iter().skip(1).chain(undecided);
@@ -171,7 +176,16 @@ pub(super) fn tally(claims: &[ClaimResult], papers: usize) -> Option<String> {
         others.map(|(n, words)| format!(", {n} {}", words[usize::from(n > 1)])).collect();
     let verb = if holds == 1 { "holds" } else { "hold" };
     let papers = if papers == 1 { "paper" } else { "papers" };
-    (all > 0).then(|| format!("{holds} of {all} {noun} of the {papers} {verb}{others}"))
+    let left = match untested {
+        0 => String::new(),
+        1 => "; 1 was not tested".to_owned(),
+        n => format!("; {n} were not tested"),
+    };
+    let counted = match testable {
+        0 => format!("No claim of the {papers} was tested"),
+        _ => format!("{holds} of {testable} {noun} of the {papers} {verb}{others}{left}"),
+    };
+    (!of_paper.is_empty()).then_some(counted)
 }
 
 /// Returns the study's own sentence for the answer, else the claim with the answer; `None` if it is

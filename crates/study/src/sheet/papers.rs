@@ -2,12 +2,15 @@
 
 use super::{claims, headline};
 use crate::study_result::{ClaimAnswer, ClaimResult, StudyResult};
-use sixmark_sheet::write::write_time;
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::write::{write_count, write_time};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting};
 
 /// Returns the report of the claims of several studies.
 pub(super) fn papers_sheet(studies: &[StudyResult]) -> Sheet {
     let blocks = studies.iter().flat_map(study_blocks).collect();
+    let parts = [("In short", overview(studies)), ("Studies", blocks)];
+    let parts = parts.into_iter().filter_map(|(title, blocks)| Part::new(title, blocks));
     Sheet {
         kind: "Claims",
         title: match studies.len() {
@@ -15,7 +18,7 @@ pub(super) fn papers_sheet(studies: &[StudyResult]) -> Sheet {
             n => format!("{n} studies, run again"),
         },
         headline: SheetHeadline { sentence: headline_of(studies), ..SheetHeadline::default() },
-        parts: Part::new("Studies", blocks).map(Part::open).into_iter().collect(),
+        parts: parts.map(Part::open).collect(),
         ..Sheet::default()
     }
 }
@@ -28,6 +31,51 @@ fn headline_of(studies: &[StudyResult]) -> String {
     let held = claims.iter().filter(|claim| claim.measured.answer == ClaimAnswer::Holds).count();
     let said = || format!("{held} of {} claims hold", claims.len());
     headline::tally(&claims, papers).unwrap_or_else(said) + "."
+}
+
+/// Returns a table of the answers to each paper's claims, and what the main ones say; nothing for a
+/// single study.
+fn overview(studies: &[StudyResult]) -> Vec<Block> {
+    if studies.len() < 2 {
+        return Vec::new();
+    }
+    let columns = ["Claims", "Testable", "Hold", "Hold in part", "Do not hold", "Undecided"];
+    let columns = std::iter::once(Column::words("Study")).chain(columns.map(Column::number));
+    let row = |study: &StudyResult| {
+        let claims = || study.claims.iter().filter(|claim| claim.source.is_some());
+        let count = |is: fn(ClaimAnswer) -> bool| {
+            let number = claims().filter(|claim| is(claim.measured.answer)).count();
+            SheetCell::Number(write_count(number as u64), number as f64)
+        };
+        let cells = vec![
+            count(|_| true),
+            count(|answer| answer != ClaimAnswer::NotTested),
+            count(|answer| answer == ClaimAnswer::Holds),
+            count(|answer| {
+                matches!(answer, ClaimAnswer::HoldsInPart | ClaimAnswer::HoldsInDirection)
+            }),
+            count(ClaimAnswer::denies),
+            count(|answer| matches!(answer, ClaimAnswer::Undecided | ClaimAnswer::NotComparable)),
+        ];
+        Row::new(study.name.as_str(), cells)
+    };
+    let rows = studies.iter().map(row).collect();
+    let table = Table::new("The papers' claims by study", columns.collect(), rows);
+    std::iter::once(Block::Table(table)).chain(studies.iter().filter_map(say_main)).collect()
+}
+
+/// The number of claims that the overview says of each paper.
+const MOST_SAID: usize = 3;
+
+/// Says the first decided claims of a paper, its main findings first; `None` without any.
+fn say_main(study: &StudyResult) -> Option<Block> {
+    let decided = |claim: &&ClaimResult| {
+        claim.source.is_some() && claim.derived_from.is_none() && claim.measured.answer.is_decided()
+    };
+    let mut claims: Vec<&ClaimResult> = study.claims.iter().filter(decided).collect();
+    claims.sort_by_key(|claim| !claim.main);
+    let said: Vec<String> = claims.into_iter().take(MOST_SAID).map(claims::say_briefly).collect();
+    (!said.is_empty()).then(|| Block::Text(format!("{}: {}.", study.name, said.join("; "))))
 }
 
 fn study_blocks(study: &StudyResult) -> Vec<Block> {

@@ -155,6 +155,7 @@ mod tests {
         TableColumn {
             label,
             measure: "failed".parse().unwrap(),
+            of: None,
             unit,
             family: None,
             at: Vec::new(),

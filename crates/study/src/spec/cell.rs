@@ -1,6 +1,7 @@
 //! Cells: combinations of levels, with their settings.
 
 use super::address_list::{ADDRESS_LIST, AddressList};
+use super::instruments::{INSTRUMENTS, NO_INSTRUMENTS};
 use super::{Level, Together};
 use crate::client::Client;
 use crate::setting::{Setting, SettingValue};
@@ -66,6 +67,11 @@ impl<'a> PlannedCell<'a> {
             Some(SettingValue::List(hosts)) => hosts.iter().map(String::as_str).collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// Returns true if the study's instruments measure beside it.
+    pub fn has_instruments(&self) -> bool {
+        self.text(INSTRUMENTS) != Some(NO_INSTRUMENTS)
     }
 
     /// Returns the client that generates the load.

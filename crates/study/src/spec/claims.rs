@@ -27,9 +27,10 @@ mod sentence;
 mod tests_of_kinds;
 
 use crate::spec::column::column_name;
+use crate::spec::instruments::Instrument;
 use crate::spec::known_names::KnownNames;
 use crate::spec::published::PublishedOf;
-use crate::study_result::{ClaimKind, MARGIN_PERCENT};
+use crate::study_result::{ClaimKind, ConnectionFigures, MARGIN_PERCENT};
 use names::ClaimNames;
 use sixmark_document::fields::{FileField, FileFields};
 use sixmark_record::metric::Metric;
@@ -68,6 +69,8 @@ pub struct ClaimSpec {
     pub group: Option<String>,
     /// The cells to which it is restricted.
     pub only: SideLevels,
+    /// Whether the packets of the cells answer it, beside which the client's answer stands.
+    pub by_packets: bool,
     /// The published figures that are tested in the same way.
     pub published: Option<PublishedOf>,
     /// Why it can't be tested on measured figures, in a clause.
@@ -110,6 +113,7 @@ fn read_claim(
     let [printed, not_here] = ["printed", "not_here"].map(|name| fields.text(name));
     let kind = fields.need("kind").and_then(|field| field.one_of(&KINDS));
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
+    let by_packets = read_instrument(&mut fields, names, measure);
     let published = read_published(&mut fields, names);
     let group = names.group(fields.take("group"));
     let names = ClaimNames::new(names, not_here.is_some(), published.as_ref());
@@ -137,6 +141,7 @@ fn read_claim(
         test,
         group,
         only,
+        by_packets,
         published,
         not_here,
         derived_from,
@@ -164,6 +169,26 @@ fn read_main(fields: &mut FileFields<'_>, is_of_paper: bool) -> bool {
     main
 }
 
+/// Parses the instrument that answers a claim; returns whether it is the packets.
+fn read_instrument(
+    fields: &mut FileFields<'_>,
+    names: &KnownNames<'_>,
+    measure: Option<Metric>,
+) -> bool {
+    let Some(field) = fields.take("by") else { return false };
+    let by_packets = field.one_of(&[("client", false), ("packets", true)]).unwrap_or(false);
+    if by_packets && !names.instruments.contains(&Instrument::Packets) {
+        field.wrong("the study does not capture packets: add instruments = [\"packets\"]");
+    }
+    let is_shown = |measure: &Metric| ConnectionFigures::default().has(*measure);
+    if let Some(measure) = measure.filter(|measure| by_packets && !is_shown(measure)) {
+        field.wrong(&format!(
+            "packets do not show {measure}; allowed are connect.mean and lifetime.mean"
+        ));
+    }
+    by_packets
+}
+
 /// Parses the published table whose figures are tested.
 fn read_published(fields: &mut FileFields<'_>, names: &KnownNames<'_>) -> Option<PublishedOf> {
     let field = fields.take("published")?;
@@ -184,11 +209,12 @@ pub(super) fn margin(fields: &mut FileFields<'_>) -> f64 {
 }
 
 /// The kinds by their names in a file.
-const KINDS: [(&str, ClaimKind); 16] = [
+const KINDS: [(&str, ClaimKind); 17] = [
     ("higher", ClaimKind::Higher),
     ("lower", ClaimKind::Lower),
     ("equal", ClaimKind::Equal),
     ("ratio", ClaimKind::Ratio),
+    ("difference", ClaimKind::Difference),
     ("share", ClaimKind::Share),
     ("rises", ClaimKind::Rises),
     ("falls", ClaimKind::Falls),

@@ -3,7 +3,7 @@
 use crate::study_result::At;
 use sixmark_document::braces::is_name;
 use sixmark_document::fields::FileFields;
-use sixmark_record::metric::{Metric, MetricUnit};
+use sixmark_record::metric::{Metric, MetricKind, MetricUnit};
 
 /// Levels of some factors, which select the cells that have them.
 pub type LevelFilter = Vec<At>;
@@ -13,7 +13,9 @@ pub type LevelFilter = Vec<At>;
 pub struct ColumnSpec {
     /// The measure.
     pub measure: Metric,
-    /// The unit of its values.
+    /// The count of which the measure, a count too, is shown as a share; `None` to show it itself.
+    pub of: Option<Metric>,
+    /// The unit of its values; for a share, percent.
     pub unit: MetricUnit,
     /// The heading of the column, or the label of the axis.
     pub label: String,
@@ -29,14 +31,28 @@ pub(super) fn column_name(text: &str) -> Result<String, String> {
     }
 }
 
+/// The unit of a share.
+pub(crate) const PERCENT: MetricUnit =
+    MetricUnit { name: "%", kind: MetricKind::Count, scale: 0.01 };
+
 /// Parses a column from its keys in a table, which may have other keys too.
 pub(super) fn column_of(fields: &mut FileFields<'_>) -> Option<ColumnSpec> {
     let measure = fields.need("measure").and_then(|field| field.parsed(str::parse::<Metric>));
     let (unit, label) = (fields.take("unit"), fields.text("label"));
+    let of = fields.take("of").and_then(|field| field.parsed(str::parse::<Metric>));
     let measure = measure?;
-    let unit = match unit {
-        Some(unit) => unit.parsed(|name| measure.unit(name))?,
-        None => measure.base_unit(),
+    let is_count = |measure: &Metric| measure.kind() == MetricKind::Count;
+    if of.is_some_and(|of| !is_count(&of) || !is_count(&measure)) {
+        fields.wrong("of needs two counts: a share is one count divided by another");
+    }
+    let unit = match (unit, of) {
+        (Some(unit), Some(_)) => {
+            unit.wrong("a share is in percent: omit unit");
+            PERCENT
+        }
+        (None, Some(_)) => PERCENT,
+        (Some(unit), None) => unit.parsed(|name| measure.unit(name))?,
+        (None, None) => measure.base_unit(),
     };
-    Some(ColumnSpec { measure, unit, label: label.unwrap_or_else(|| measure.to_string()) })
+    Some(ColumnSpec { measure, of, unit, label: label.unwrap_or_else(|| measure.to_string()) })
 }

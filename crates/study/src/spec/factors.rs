@@ -2,6 +2,7 @@
 
 use super::address_list::{ADDRESS_LIST, AddressList};
 use super::imports::is_level_name;
+use super::instruments::{INSTRUMENTS, NO_INSTRUMENTS};
 use super::lab::InLab;
 use super::{FAMILIES, FAMILY, Factor, Level};
 use crate::client::{Client, SAVE};
@@ -10,7 +11,7 @@ use sixmark_document::braces::is_name;
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 
 /// The keys of a study that are not options of `sixmark run`.
-pub(super) const OWN: [&str; 13] = [
+pub(super) const OWN: [&str; 15] = [
     "family",
     "server",
     "client",
@@ -23,7 +24,9 @@ pub(super) const OWN: [&str; 13] = [
     "operation",
     "block",
     "depth",
+    "iops",
     SAVE,
+    INSTRUMENTS,
 ];
 
 /// The options of `sixmark run` that a study refuses, with the reasons.
@@ -138,6 +141,7 @@ fn check_setting(setting: Setting, field: &FileField<'_>, known: &Known<'_>) -> 
             let names: Vec<_> = known.traffic.iter().map(String::as_str).collect();
             among(value, &names)
         }
+        (INSTRUMENTS, value) => among(value, &["all", NO_INSTRUMENTS]),
         ("concurrency", SettingValue::Text(text)) if text.parse::<u32>().is_ok_and(|n| n > 0) => {
             None
         }

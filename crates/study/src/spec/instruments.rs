@@ -2,6 +2,12 @@
 
 use sixmark_document::fields::FileField;
 
+/// The setting of cells that switches the study's instruments off, with [`NO_INSTRUMENTS`].
+pub(super) const INSTRUMENTS: &str = "instruments";
+
+/// Its value for cells without instruments.
+pub(super) const NO_INSTRUMENTS: &str = "none";
+
 /// An instrument that measures beside the client of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instrument {

@@ -2,10 +2,12 @@
 
 use super::cell_group::CellGroup;
 use super::column::LevelFilter;
+use super::instruments::Instrument;
 use super::published::{PublishedFigures, PublishedOf};
 use super::{FAMILY, Factor};
 use crate::study_result::At;
 use sixmark_document::fields::{FileField, FileFields};
+use sixmark_record::metric::Metric;
 
 /// The names that outputs are checked against.
 #[derive(Clone, Copy)]
@@ -16,8 +18,17 @@ pub(super) struct KnownNames<'a> {
     /// The groups of cells; empty if the file has none.
     pub(super) groups: &'a [CellGroup],
     pub(super) published: Option<&'a PublishedFigures>,
+    /// The instruments beside the client of each cell.
+    pub(super) instruments: &'a [Instrument],
     /// The factor to which imports may add any level.
     pub(super) open: Option<&'a str>,
+}
+
+impl<'a> KnownNames<'a> {
+    /// Returns the names of factors, those of this form and those of all forms, and nothing else.
+    pub(super) fn of_factors(factors: &'a [Factor], long: &'a [Factor]) -> KnownNames<'a> {
+        KnownNames { factors, long, groups: &[], published: None, instruments: &[], open: None }
+    }
 }
 
 impl KnownNames<'_> {
@@ -138,7 +149,7 @@ impl KnownNames<'_> {
     }
 
     fn published_table(&self, field: &FileField<'_>) -> Option<PublishedOf> {
-        let (name, at, only) = if field.is_table() {
+        let (name, at, only, measure) = if field.is_table() {
             let mut fields = field.fields()?;
             let name = fields.need("table").and_then(|name| name.text())?;
             let at = fields.table("at").map_or(Vec::new(), |mut at| at.rest());
@@ -147,10 +158,18 @@ impl KnownNames<'_> {
                 .filter_map(|field| Some(At { factor: field.name.clone(), level: scalar(field)? }));
             let at = at.collect();
             let only = self.only(fields.table("where"));
+            let measure =
+                fields.take("measure").and_then(|field| field.parsed(str::parse::<Metric>));
+            let of = fields.take("beside").and_then(|field| field.parsed(str::parse::<Metric>));
+            if measure.is_some() != of.is_some() {
+                fields.wrong(
+                    "needs both measure, the published one, and beside, the one of this study",
+                );
+            }
             fields.end();
-            (name, at, only)
+            (name, at, only, of.zip(measure))
         } else {
-            (field.text()?, Vec::new(), Vec::new())
+            (field.text()?, Vec::new(), Vec::new(), None)
         };
         let tables = self.published.map_or(&[][..], |published| &published.tables);
         if !tables.iter().any(|table| table.name == name) {
@@ -159,7 +178,7 @@ impl KnownNames<'_> {
             field.wrong(&format!("no published table is called '{name}': {known}"));
             return None;
         }
-        Some(PublishedOf { table: name, at, only })
+        Some(PublishedOf { table: name, at, only, measure })
     }
 }
 

@@ -59,6 +59,7 @@ pub use claims::{
     SidesTest, TrendShape, TrendTest,
 };
 pub(crate) use claims::{is_pattern, published_levels};
+pub(crate) use column::PERCENT;
 pub use column::{ColumnSpec, LevelFilter};
 pub use elsewhere::{Elsewhere, ForServices, NamedServers};
 pub use head::ReadContext;

@@ -1,6 +1,6 @@
 //! The published figures, in a TOML file of their own in the study's folder.
 
-use crate::spec::column::{LevelFilter, column_name, column_of};
+use crate::spec::column::{LevelFilter, PERCENT, column_name, column_of};
 use crate::study_result::{At, PrintedFigure, PublishedRow, PublishedTable, TableColumn};
 use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
 use sixmark_record::metric::{Metric, MetricKind};
@@ -128,14 +128,18 @@ fn column(field: &FileField<'_>, improvements: bool) -> Option<TableColumn> {
     let mut at = fields.table("at").map_or(Vec::new(), levels);
     fields.end();
     let spec = spec?;
+    if spec.of.is_some() {
+        field.wrong("a published column has printed figures, not shares: omit of");
+    }
     if improvements && spec.unit != spec.measure.base_unit() {
         field.wrong("improvements are in percent: omit unit");
     }
-    let unit = if improvements { "%" } else { spec.unit.name };
+    let unit = if improvements { PERCENT.name } else { spec.unit.name };
     at.extend(family.map(at_family));
     Some(TableColumn {
         label: spec.label,
         measure: spec.measure,
+        of: None,
         unit: unit.to_owned(),
         family,
         at,
@@ -297,6 +301,16 @@ fn share_of(mut fields: FileFields<'_>) -> Option<ShareOf> {
     Some(ShareOf { family: family?, at })
 }
 
+impl PublishedOf {
+    /// Returns the measure of this study that figures of a published measure stand for.
+    pub fn measure_here(&self, published: Metric) -> Metric {
+        match self.measure {
+            Some((here, there)) if there == published => here,
+            _ => published,
+        }
+    }
+}
+
 /// A table of the published figures, or the part of it at some levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedOf {
@@ -306,4 +320,7 @@ pub struct PublishedOf {
     pub at: LevelFilter,
     /// Levels of the study's own factors, where alone it is shown.
     pub only: LevelFilter,
+    /// A measure of this study, and the published one that stands for it: the published mean beside
+    /// a median.
+    pub measure: Option<(Metric, Metric)>,
 }

@@ -57,11 +57,11 @@ fn read_whole(
     let imports = imports(fields.take("imports"), &factors);
     let open = imports.as_deref();
     let names = KnownNames {
-        factors: &factors,
-        long: &long,
         groups: &groups,
         published: published.as_ref(),
+        instruments: &instruments,
         open,
+        ..KnownNames::of_factors(&factors, &long)
     };
     let labels = labels(fields.table("labels"), &names, forms.there(), context.form);
     let exclude = exclude(&mut fields, forms.wanted(context.form), &names);

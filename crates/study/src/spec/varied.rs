@@ -76,7 +76,7 @@ pub(super) fn varied<'a>(
         put_settings(&mut options, shorter.0);
         shorten_factors(book, &mut all, shorter.1);
     }
-    let names = KnownNames { factors: &all, long: &long, groups: &[], published: None, open: None };
+    let names = KnownNames::of_factors(&all, &long);
     let groups = groups(fields, forms, &names, context);
     Varied { texts, options, factors: all, long, together, groups, full }
 }
@@ -108,7 +108,7 @@ fn groups<'a>(
 
 /// Parses the settings of combinations of levels: `[[settings]]`.
 fn together(tables: Vec<FileFields<'_>>, long: &[Factor], known: &Known<'_>) -> Vec<Together> {
-    let names = KnownNames { factors: long, long, groups: &[], published: None, open: None };
+    let names = KnownNames::of_factors(long, long);
     let one = |mut fields: FileFields<'_>| {
         let at = fields.table("where");
         if at.is_none() {

@@ -35,8 +35,15 @@ pub struct ClaimResult {
     pub printed: Option<String>,
     /// The answer of the published figures; null if no published table has figures about it.
     pub published: Option<ClaimEvidence>,
+    /// The instrument whose figures answer the claim. Documents of earlier versions lack it: the
+    /// client's.
+    #[serde(default)]
+    pub by: ClaimInstrument,
     /// The answer of the measured figures.
     pub measured: ClaimEvidence,
+    /// What the client's own figures would answer, if packets answer the claim; null otherwise.
+    #[serde(default)]
+    pub by_client: Option<ClaimEvidence>,
     /// The study's own sentence for this answer, with its figures and without a full stop; null if
     /// the study has none.
     pub said: Option<String>,
@@ -71,6 +78,18 @@ pub struct ClaimPrecondition {
     pub value: Option<f64>,
 }
 
+/// An instrument whose figures answer a claim.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ClaimInstrument {
+    /// The client that makes the load.
+    #[default]
+    Client,
+    /// The monitor of packets at the server's end.
+    Packets,
+}
+
 /// What is claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -84,6 +103,8 @@ pub enum ClaimKind {
     Equal,
     /// The ratio of A to B is within bounds.
     Ratio,
+    /// The difference of A and B is within bounds.
+    Difference,
     /// The share of one count in another is within bounds.
     Share,
     /// The figure rises along an ordered factor.

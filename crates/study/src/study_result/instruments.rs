@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use sixmark_record::family_result::Families;
+use sixmark_record::metric::Metric;
+use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::PerFamily;
 
 /// The connections of a cell as its client and the instruments beside it measured them.
@@ -31,6 +33,26 @@ pub struct ConnectionFigures {
     pub establishment_us: Option<f64>,
     /// The mean time from established to closed (the continuation), microseconds; null likewise.
     pub continuation_us: Option<f64>,
+}
+
+impl ConnectionFigures {
+    /// Returns true if the measure is one of these figures.
+    pub fn has(&self, measure: Metric) -> bool {
+        self.known(measure).is_some()
+    }
+
+    /// Returns the figure of a measure; `None` if it is not known, or not one of these.
+    pub fn figure(&self, measure: Metric) -> Option<f64> {
+        self.known(measure).flatten()
+    }
+
+    fn known(&self, measure: Metric) -> Option<Option<f64>> {
+        match measure {
+            Metric::Time(TimedPhase::Connect, TimePoint::Mean) => Some(self.establishment_us),
+            Metric::Time(TimedPhase::Lifetime, TimePoint::Mean) => Some(self.continuation_us),
+            _ => None,
+        }
+    }
 }
 
 /// What the packets of a cell showed.

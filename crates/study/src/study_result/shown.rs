@@ -79,6 +79,9 @@ pub struct TableColumn {
     pub label: String,
     /// The measure of its figures.
     pub measure: Metric,
+    /// The count of which its figures are shares in percent; absent if they are no shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Metric>,
     /// The unit of its figures; empty for counts, and for shares from 0 to 1.
     pub unit: String,
     /// The family of its figures, if the column determines it; else null.

@@ -22,9 +22,11 @@ pub(super) fn read_test(
     measure: Metric,
 ) -> Option<ClaimTest> {
     Some(match kind {
-        ClaimKind::Higher | ClaimKind::Lower | ClaimKind::Equal | ClaimKind::Ratio => {
-            ClaimTest::Sides(read_sides(fields, names, kind)?)
-        }
+        ClaimKind::Higher
+        | ClaimKind::Lower
+        | ClaimKind::Equal
+        | ClaimKind::Ratio
+        | ClaimKind::Difference => ClaimTest::Sides(read_sides(fields, names, kind, measure)?),
         ClaimKind::Share => ClaimTest::Share(read_share(fields, names, measure)?),
         ClaimKind::Rises | ClaimKind::Falls | ClaimKind::UShaped => {
             ClaimTest::Trend(read_trend(fields, names, kind)?)
@@ -58,6 +60,7 @@ fn read_sides(
     fields: &mut FileFields<'_>,
     names: &ClaimNames<'_>,
     kind: ClaimKind,
+    measure: Metric,
 ) -> Option<SidesTest> {
     let (a, b) = (need_side(fields, names, "a"), need_side(fields, names, "b"));
     let contrast = read_contrast(fields, names, kind);
@@ -66,6 +69,7 @@ fn read_sides(
         ClaimKind::Higher => Relation::Higher(margin(fields)),
         ClaimKind::Lower => Relation::Lower(margin(fields)),
         ClaimKind::Ratio => Relation::Within(read_bounds(fields, f64::INFINITY)?),
+        ClaimKind::Difference => Relation::Apart(read_difference(fields, measure)?),
         _ => Relation::Equal(margin(fields)),
     };
     let (a, b) = (a?, b?);
@@ -83,6 +87,21 @@ fn read_sides(
         fields.wrong(&format!("{} is in each, so a, b and contrast can't name it", each.factor));
     }
     Some(SidesTest { a, b, relation, contrast, each })
+}
+
+/// Parses the bounds of a difference, in `unit`, by default the base unit of the measure.
+fn read_difference(fields: &mut FileFields<'_>, measure: Metric) -> Option<ClaimBounds> {
+    let unit = match fields.take("unit") {
+        Some(unit) => unit.parsed(|name| measure.unit(name))?,
+        None => measure.base_unit(),
+    };
+    if measure.kind() == MetricKind::Count {
+        fields
+            .wrong("difference needs a time or a rate; compare counts with higher, lower or equal");
+    }
+    let ClaimBounds { at_least, at_most } = read_bounds(fields, f64::INFINITY)?;
+    let [at_least, at_most] = [at_least, at_most].map(|of| of.map(|bound| bound * unit.scale));
+    Some(ClaimBounds { at_least, at_most })
 }
 
 /// Parses `contrast`, and `difference`, which belongs to it.

@@ -54,6 +54,8 @@ pub enum Relation {
     Equal(f64),
     /// The ratio of A to B is within bounds.
     Within(ClaimBounds),
+    /// The difference of A and B is within bounds, in the measure's base unit.
+    Apart(ClaimBounds),
 }
 
 /// The effect of a factor: the figure at one level against that at another.
@@ -65,7 +67,7 @@ pub struct Contrast {
     pub difference: bool,
 }
 
-/// Bounds of a ratio or a share. At least one is there.
+/// Bounds of a ratio, a difference or a share. At least one is there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClaimBounds {
     /// The lower bound.

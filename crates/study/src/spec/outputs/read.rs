@@ -47,6 +47,9 @@ fn read_table(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<Tabl
     let group = names.group(fields.take("group"));
     let only = names.only(fields.table("where"));
     let improvement = improvement(&mut fields, names, &rows, statistic);
+    if improvement.is_some() && measures.iter().any(|measure| measure.of.is_some()) {
+        fields.wrong("improvement does not apply to shares: omit of");
+    }
     let published = names.published(fields.take("published"));
     let remarks = fields.texts("remarks");
     if let Some(twice) = rows.iter().find(|factor| columns.contains(factor)) {
@@ -101,7 +104,12 @@ fn improvement(
 pub(in crate::spec) fn column(field: &FileField<'_>) -> Option<ColumnSpec> {
     if !field.is_table() {
         let measure: Metric = field.parsed(str::parse)?;
-        return Some(ColumnSpec { measure, unit: measure.base_unit(), label: measure.to_string() });
+        return Some(ColumnSpec {
+            measure,
+            of: None,
+            unit: measure.base_unit(),
+            label: measure.to_string(),
+        });
     }
     let mut fields = field.fields()?;
     let spec = column_of(&mut fields);
@@ -113,7 +121,13 @@ fn chart(mut fields: FileFields<'_>, names: &KnownNames<'_>) -> Option<ChartSpec
     let name = read_name(&mut fields);
     let title = fields.text("title");
     let x = fields.need("x").and_then(|field| names.factor(&field));
-    let y = fields.need("y").and_then(|field| column(&field));
+    let y = fields.need("y").and_then(|field| {
+        let column = column(&field)?;
+        if column.of.is_some() {
+            field.wrong("a figure does not show shares: omit of");
+        }
+        Some(column)
+    });
     let mut series = names.several(fields.take("series"));
     let mut flag = |name| fields.take(name).and_then(|field| field.flag()).unwrap_or(false);
     let logarithmic = [flag("log_x"), flag("log_y")];
