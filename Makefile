@@ -144,7 +144,7 @@ instructions: ## instructions a request, one thread and server against two, unde
 	$(CARGO) build --profile profiling -p sixmark
 	benches/instructions --sixmark $(TARGET_DIR)/profiling/sixmark $(INSTRUCTIONS)
 
-reproductions: build ## the five papers' studies in full, an hour or two; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents, STUDIES="anma dell:--quick" names some
+reproductions: build ## the five papers' studies until their claims are decided, at most three hours; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents, STUDIES="anma dell:--quick" names some
 	scripts/install-test-packages test lab
 	scripts/install-fio $(TARGET_DIR)/peers
 	SIXMARK_FIO=$(abspath $(TARGET_DIR))/peers/bin/fio scripts/reproductions $(SIXMARK) $(or $(REPRODUCTIONS),$(TARGET_DIR)/reproductions) $(STUDIES)

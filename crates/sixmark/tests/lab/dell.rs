@@ -19,6 +19,8 @@ options = { duration = "3s" }
 workload = [{ name = "http", server = "http", concurrency = 8 }]
 block = [{ name = "256K", bytes = 262144 }]
 [quick.groups]
+unfragmented.workload = "nbd"
+fixed.workload = "nbd"
 fragments.workload = "nbd"
 receiver.workload = "nbd"
 nat.workload = "nbd"
@@ -34,6 +36,8 @@ options = { duration = "2s" }
 workload = [{ name = "http", server = "http", concurrency = 8 }]
 [quick.groups]
 paper.workload = "nbd"
+unfragmented.workload = "nbd"
+fixed.workload = "nbd"
 fragments.workload = "nbd"
 receiver = { workload = "http", offload = "all", pmtu = "discovery" }
 nat.workload = "nbd"
@@ -49,10 +53,29 @@ options = { duration = "2s" }
 workload = [{ name = "nbd", server = "nbd", client = "fio", path = "/disk", depth = 8, size = "64m" }]
 [quick.groups]
 paper.workload = "http"
+unfragmented.workload = "http"
+fixed.workload = "http"
 fragments.workload = "http"
 receiver.workload = "http"
 nat.workload = "http"
 initiators = { offload = "on", initiators = "all" }
+"#;
+
+/// Reads of blocks over NBD at a fixed rate, with offload and without.
+const FIXED: &str = r#"
+[quick]
+repetitions = 1
+options = { duration = "3s" }
+[quick.factors]
+workload = [{ name = "nbd", server = "nbd", client = "fio", path = "/disk", depth = 8, size = "64m" }]
+[quick.groups]
+paper.workload = "http"
+unfragmented.workload = "http"
+fixed = { workload = "nbd", block = "64K", offload = ["off", "on"], pmtu = "discovery", load = "fixed" }
+fragments.workload = "http"
+receiver.workload = "http"
+nat.workload = "http"
+initiators.workload = "http"
 "#;
 
 /// The study with another short form.
@@ -220,11 +243,36 @@ fn gro_at_the_receiver_joins_the_segments_of_reads() {
         // With the sender's offload and without.
         let [gro, on] = ["gro", "on"].map(segments);
         assert!(gro < off / 2.0 && on < tso / 2.0, "{family}: {gro} of {off}, {on} of {tso}");
+        // Without fragments offload gains over both families, and most of it is the receiver's.
+        let iops = |offload: &str| figure(&document, &[("offload", offload)], family, "iops");
+        let [off, tso, on] = ["off", "tso", "on"].map(iops);
+        println!("{family}: {off:.0} IOPS, {tso:.0} with the sender's offload, {on:.0} with both");
+        assert!(on > 1.2 * off && on > 1.1 * tso, "{family}: {off}, {tso}, {on}");
     }
     let tables = document["tables"].as_array().unwrap();
     assert_eq!(tables.len(), 1, "the groups without cells have none");
     assert_eq!(tables[0]["rows"].as_array().unwrap().len(), 8);
     assert!(text.contains("segments/MiB"), "{text}");
+}
+
+#[test]
+fn at_fixed_iops_every_row_has_as_many_blocks_and_its_own_cpu_per_block() {
+    if ["netns", "bird2", "nftables", "fio"].into_iter().any(skipped) {
+        return;
+    }
+    let bench = cut_down(FIXED);
+    fine(&bench.run(&["--quick"]));
+    let document = bench.document();
+    assert_complete(&document);
+    for family in ["ipv6", "ipv4"] {
+        for offload in ["off", "on"] {
+            let of = |name| figure(&document, &[("offload", offload)], family, name);
+            let iops = of("iops");
+            assert!((iops / 1_200.0 - 1.0).abs() < 0.1, "{family}, {offload}: {iops}");
+            let (share, each_us) = (of("machine_cpu_share"), of("machine_cpu_per_request"));
+            assert!(share > 0.0 && each_us > 0.0, "{family}, {offload}: {share}, {each_us}");
+        }
+    }
 }
 
 #[test]
