@@ -92,15 +92,30 @@ fn warnings(all: &[Warning], level: usize) -> Markup {
     let all = doubts::condensed(all);
     let noun = if all.len() == 1 { "warning" } else { "warnings" };
     let words = html! { span aria-hidden="true" { "⚠" } " " (all.len()) " " (noun) };
+    let (first, rest) = all.split_at(if all.len() > MOST_UNFOLDED { UNFOLDED } else { all.len() });
     html! {
         @if !all.is_empty() {
             section.warnings {
                 (heading(level, words))
-                ul {
-                    @for Warning { code, message } in &all {
-                        li { (visible(message)) " " code { (visible(code)) } }
-                    }
+                (warning_list(first))
+                @if !rest.is_empty() {
+                    details { summary { (rest.len()) " more warnings" } (warning_list(rest)) }
                 }
+            }
+        }
+    }
+}
+
+/// The number of warnings of which none is folded, and how many are not if there are more. On a narrow
+/// screen a long list would hide the answers below it.
+const MOST_UNFOLDED: usize = 4;
+const UNFOLDED: usize = 3;
+
+fn warning_list(all: &[Warning]) -> Markup {
+    html! {
+        ul {
+            @for Warning { code, message } in all {
+                li { (visible(message)) " " code { (visible(code)) } }
             }
         }
     }
