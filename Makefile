@@ -8,14 +8,14 @@ SIXMARK = $(TARGET_DIR)/release/sixmark
 SCRIPTS = .ci/run .ci/weekly action/comment action/common action/install action/measure action/services \
 	action/summary benches/action-verdicts packaging/install.sh packaging/arch/PKGBUILD scripts/check-same-bytes scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
 	scripts/install-debian scripts/install-fio scripts/install-nats-server scripts/install-oha \
-	scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check scripts/release \
+	scripts/guest-kernels scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check scripts/release \
 	scripts/reproductions scripts/run-tests scripts/static-binary
 
 export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate calibrate-search fleet-faults \
-	verdicts traffic watch-bench fleet-bench accuracy reproductions dist dist-check same-bytes packages third-party action-verdicts
+	verdicts traffic watch-bench fleet-bench accuracy guest-kernels reproductions dist dist-check same-bytes packages third-party action-verdicts
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -143,6 +143,10 @@ instructions: ## instructions a request, one thread and server against two, unde
 	scripts/install-test-packages instructions
 	$(CARGO) build --profile profiling -p sixmark
 	benches/instructions --sixmark $(TARGET_DIR)/profiling/sixmark $(INSTRUCTIONS)
+
+guest-kernels: build ## doctor, demo, a lab and NVMe/TCP in Debian's kernels 5.10 to the newest, under emulation; many minutes. KERNELS="6.1 newest" names some
+	scripts/install-test-packages guest lab
+	scripts/guest-kernels $(SIXMARK) $(TARGET_DIR)/guest-kernels $(KERNELS)
 
 reproductions: build ## the five papers' studies until their claims are decided, at most three hours; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents, STUDIES="anma dell:--quick" names some
 	scripts/install-test-packages test lab
