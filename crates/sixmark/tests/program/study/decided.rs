@@ -71,7 +71,7 @@ fn of_rounds(document: &Value) -> Vec<&Value> {
 #[test]
 fn only_cells_that_undecided_claims_need_are_measured_again() {
     let bench = StudyBench::new(CLAIMED);
-    let output = bench.run(&["--until", "decided", "--at-most", "3s"]);
+    let output = bench.run(&["--until", "decided", "--at-most", "8s"]);
     let (text, progress) = (fine(&output), said(&output));
     assert!(progress.contains("after 4 repetitions 1 claim is decided, 2 undecided"), "{progress}");
     assert!(progress.contains("; 2 cells are measured again"), "{progress}");
@@ -105,7 +105,7 @@ fn only_cells_that_undecided_claims_need_are_measured_again() {
         .collect();
     let open = claim(&document, "same")["answer"] == "undecided";
     assert_eq!(warned.iter().any(|said| said.starts_with("claim same is ")), open, "{warned:?}");
-    assert!(text.replace('\n', " ").contains("until they are decided (at most 3 s)"), "{text}");
+    assert!(text.replace('\n', " ").contains("until they are decided (at most 8 s)"), "{text}");
 }
 
 #[test]
