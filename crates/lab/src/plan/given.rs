@@ -10,9 +10,9 @@ pub(super) fn is_given(fields: &mut FileFields<'_>) -> bool {
     fields.take("program").and_then(|field| field.one_of(&[("given", ())])).is_some()
 }
 
-/// Checks that the command of a service whose program is given begins with it.
+/// Checks that the command of a service whose program is given names it.
 pub(super) fn check_command(command: &[String], fields: &FileFields<'_>) {
-    if command.first().is_none_or(|word| word != "{program}") {
-        fields.wrong("with program = \"given\" the command begins with \"{program}\"");
+    if !command.iter().any(|word| word == "{program}") {
+        fields.wrong("with program = \"given\" a word of the command is \"{program}\"");
     }
 }

@@ -45,14 +45,15 @@ pub fn needs(study: &Study) -> Vec<Need> {
         // A name in braces stands for sixmark itself.
         let program = service.command.first().filter(|word| names_in_braces(word).is_empty());
         if let Some(program) = program {
-            let given = study.named.programs.contains_key(&service.name);
-            let name = if given { &service.name } else { program };
+            let given = study.named.programs.get(&service.name);
+            let name = if given.is_some() { &service.name } else { program };
+            let file = given.map_or_else(|| program.clone(), |path| path.display().to_string());
             need(Need {
                 program: name.clone(),
                 package: service.package.clone(),
                 version: service.version.clone(),
-                found: find_program(program),
-                given,
+                found: find_program(&file),
+                given: given.is_some(),
             });
         }
     }
