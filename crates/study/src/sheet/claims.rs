@@ -261,26 +261,30 @@ fn published_answer(of: &ClaimEvidence) -> String {
 /// Returns a sentence for each reason why claims are not decided, with the claims. The p-values are
 /// in the table of tests.
 fn reasons(all: Vec<(&ClaimResult, &ClaimEvidence)>) -> Vec<String> {
-    let mut found: Vec<(String, Vec<&ClaimResult>)> = Vec::new();
+    let mut found: Vec<(ClaimAnswer, &str, Vec<&ClaimResult>)> = Vec::new();
     let total = all.len();
     // The table says what a derived claim follows from, and the reason stands at that one.
     for (claim, evidence) in all.into_iter().filter(|(claim, _)| claim.derived_from.is_none()) {
         let Some(why) = &evidence.why else { continue };
         let why = why.split(" (p = ").next().unwrap_or(why);
-        let why = format!("{}: {why}", evidence.answer.words());
-        match found.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, claims)) => claims.push(claim),
-            None => found.push((why, vec![claim])),
+        let is_same = |known: &&mut (ClaimAnswer, &str, Vec<&ClaimResult>)| {
+            (known.0, known.1) == (evidence.answer, why)
+        };
+        match found.iter_mut().find(is_same) {
+            Some((_, _, claims)) => claims.push(claim),
+            None => found.push((evidence.answer, why, vec![claim])),
         }
     }
-    let said = |(why, claims): (String, Vec<&ClaimResult>)| match claims.as_slice() {
-        [only] => format!("{}: {why}.", only.text),
-        claims if claims.len() > MOST_NAMED => format!("{} of {total} claims {why}.", claims.len()),
-        claims => {
-            let texts: Vec<String> =
-                claims.iter().map(|claim| format!("\"{}\"", claim.text)).collect();
-            format!("{}: {why}.", texts.join(", "))
-        }
+    let said = |(answer, why, claims): (ClaimAnswer, &str, Vec<&ClaimResult>)| {
+        let of = match claims.as_slice() {
+            [only] => only.text.clone(),
+            claims if claims.len() > MOST_NAMED => format!("{} of {total} claims", claims.len()),
+            claims => {
+                let texts = claims.iter().map(|claim| format!("\"{}\"", claim.text));
+                texts.collect::<Vec<_>>().join(", ")
+            }
+        };
+        format!("{of}: {}: {why}.", answer.words())
     };
     found.into_iter().map(said).collect()
 }
