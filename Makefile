@@ -8,7 +8,7 @@ SIXMARK = $(TARGET_DIR)/release/sixmark
 SCRIPTS = .ci/run .ci/weekly action/comment action/common action/install action/measure action/services \
 	action/summary benches/action-verdicts packaging/install.sh packaging/arch/PKGBUILD scripts/check-same-bytes scripts/fuzz scripts/install-axe scripts/install-cargo-tools \
 	scripts/install-debian scripts/install-fio scripts/install-nats-server scripts/install-oha \
-	scripts/guest-kernels scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check scripts/release \
+	scripts/build-apache scripts/guest-kernels scripts/install-test-packages scripts/keep-documents scripts/package scripts/package-check scripts/release \
 	scripts/reproductions scripts/run-tests scripts/static-binary
 
 export CARGO

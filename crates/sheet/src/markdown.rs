@@ -6,6 +6,7 @@ use crate::table::{Column, ColumnKind, SheetCell, Table};
 use crate::warnings as doubts;
 use crate::{Block, Part, Sheet};
 use sixmark_document::provenance::Warning;
+use sixmark_units::quantity::write_count;
 
 /// Returns the Markdown of several documents, with a section for each.
 pub fn markdown_page(sheets: &[Sheet]) -> String {
@@ -55,7 +56,7 @@ fn write_part(text: &mut String, of: &Part) {
     let mut inner = String::new();
     // A part that is not folded has no heading.
     let under = if of.folded { of.heading } else { "" };
-    of.blocks.iter().for_each(|one| write_block(&mut inner, one, under));
+    of.blocks.iter().for_each(|one| write_block(&mut inner, one, under, usize::MAX));
     if inner.is_empty() {
         return;
     }
@@ -67,11 +68,18 @@ fn write_part(text: &mut String, of: &Part) {
     let _ = write!(text, "<details><summary>{heading}</summary>\n\n{inner}</details>\n\n");
 }
 
-/// Writes a block below the heading `under`, or below none if it is empty.
-fn write_block(text: &mut String, of: &Block, under: &str) {
+/// The most rows of a table that pages fold. All the cells of a study would be too long for the comment of a
+/// pull request.
+const MOST_FOLDED: usize = 40;
+
+/// Writes a block below the heading `under`, or below none if it is empty, with at most `most` rows of a
+/// table.
+fn write_block(text: &mut String, of: &Block, under: &str, most: usize) {
     match of {
-        Block::Table(of) => write_table(text, of, under),
-        Block::Folded(_, blocks) => blocks.iter().for_each(|one| write_block(text, one, under)),
+        Block::Table(of) => write_table(text, of, under, most),
+        Block::Folded(_, blocks) => {
+            blocks.iter().for_each(|one| write_block(text, one, under, MOST_FOLDED));
+        }
         Block::Heading(words) => {
             let _ = writeln!(text, "**{}**\n", escape(words));
         }
@@ -98,7 +106,7 @@ fn coded(words: &str) -> String {
     parts.iter().enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
-fn write_table(text: &mut String, of: &Table, under: &str) {
+fn write_table(text: &mut String, of: &Table, under: &str, most: usize) {
     if !of.caption.is_empty() && of.caption != under {
         let _ = writeln!(text, "**{}**\n", escape(&of.caption));
     }
@@ -109,19 +117,28 @@ fn write_table(text: &mut String, of: &Table, under: &str) {
         columns.iter().map(|column| if column.kind == ColumnKind::Number { "--:" } else { "---" });
     let rules: Vec<&str> = rules.collect();
     let _ = write!(text, "| {} |\n| {} |\n", names.join(" | "), rules.join(" | "));
+    let (mut left, all) = (most, of.rows().count());
     for group in &of.groups {
+        if left == 0 {
+            break;
+        }
         if let Some(name) = &group.name {
             let _ = writeln!(text, "| **{}** {}|", escape(name), "| ".repeat(columns.len() - 1));
         }
-        for row in &group.rows {
+        for row in group.rows.iter().take(left) {
             let kinds = of.columns.iter().skip(1).map(|column| column.kind);
             let cells = row.cells.iter().zip(kinds).filter(|(_, kind)| shown(*kind));
             let cells = cells.map(|(cell, _)| escape(cell.text()));
             let all: Vec<String> = std::iter::once(escape(row.label.text())).chain(cells).collect();
             let _ = writeln!(text, "| {} |", all.join(" | "));
         }
+        left -= left.min(group.rows.len());
     }
     text.push('\n');
+    if all > most {
+        let (most, all) = (write_count(most as u64), write_count(all as u64));
+        let _ = writeln!(text, "The first {most} of {all} rows; the HTML page has all.\n");
+    }
 }
 
 /// Escapes untrusted text, such that it contains no markup and stays on one line.
@@ -160,7 +177,22 @@ mod tests {
         let columns = vec![Column::words("Name"), Column::number("x|y"), Column::drawn("z")];
         let rows = vec![Row::new("a|b", vec!["1".into(), SheetCell::none()])];
         let mut text = String::new();
-        write_table(&mut text, &Table::new("", columns, rows), "");
+        write_table(&mut text, &Table::new("", columns, rows), "", usize::MAX);
         assert_eq!(text, "| Name | x\\|y |\n| --- | --: |\n| a\\|b | 1 |\n\n");
+    }
+
+    #[test]
+    fn cuts_a_long_folded_table_and_says_so() {
+        let rows = |n: usize| (0..n).map(|at| Row::new(at.to_string(), Vec::new())).collect();
+        let folded = |n| {
+            let table = Table::new("", vec![Column::words("Cell")], rows(n));
+            let mut text = String::new();
+            let block = Block::Folded(String::new(), vec![Block::Table(table)]);
+            write_block(&mut text, &block, "", usize::MAX);
+            text
+        };
+        assert!(folded(MOST_FOLDED).ends_with("| 39 |\n\n"), "{}", folded(MOST_FOLDED));
+        let cut = folded(MOST_FOLDED + 1);
+        assert!(cut.ends_with("| 39 |\n\nThe first 40 of 41 rows; the HTML page has all.\n\n"), "{cut}");
     }
 }
