@@ -193,6 +193,9 @@ mod tests {
         };
         assert!(folded(MOST_FOLDED).ends_with("| 39 |\n\n"), "{}", folded(MOST_FOLDED));
         let cut = folded(MOST_FOLDED + 1);
-        assert!(cut.ends_with("| 39 |\n\nThe first 40 of 41 rows; the HTML page has all.\n\n"), "{cut}");
+        assert!(
+            cut.ends_with("| 39 |\n\nThe first 40 of 41 rows; the HTML page has all.\n\n"),
+            "{cut}"
+        );
     }
 }
