@@ -67,7 +67,7 @@ lint: shellcheck ## formatting, wording, clippy, documentation, licences, shell 
 	scripts/install-cargo-tools cargo-deny
 	$(CARGO) deny check licenses bans sources
 
-words: ## refuses wording that scripts/words names; prints how many strings are unread
+words: ## refuses wording that scripts/words names
 	scripts/strings --check
 
 advisories: ## known weaknesses of the dependencies, from the network; .ci/weekly runs it and blocks nothing
