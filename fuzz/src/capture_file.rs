@@ -1,6 +1,7 @@
-//! Whatever a file of packets holds: reading it never panics, always goes on, and follows what is in it.
+//! Whatever a file of packets holds: reading it never panics, always goes on, and follows what is
+//! in it.
 
-use sixmark_watch::Gatherer;
+use sixmark_watch::WatchCollector;
 use sixmark_wire::Span;
 use sixmark_wire::file::{CaptureFile, ReadStep};
 use sixmark_wire::flow::{Follower, Settings};
@@ -9,7 +10,7 @@ use sixmark_wire::flow::{Follower, Settings};
 pub fn check(bytes: &[u8]) {
     let Ok((mut file, mut at)) = CaptureFile::begin(bytes) else { return };
     let settings = Settings { max_flows: 4, ..Settings::default() };
-    let mut follower = Follower::new(settings, Gatherer::new(0));
+    let mut follower = Follower::new(settings, WatchCollector::new(0));
     let mut last_ns = 0;
     while let Some(rest) = bytes.get(at..) {
         match file.step(rest) {
@@ -32,8 +33,8 @@ pub fn check(bytes: &[u8]) {
             ReadStep::End | ReadStep::Broken(_) => break,
         }
     }
-    let (gatherer, counts) = follower.finish();
-    let found = gatherer.finish(last_ns, &counts);
+    let (collector, counts) = follower.finish();
+    let found = collector.finish(last_ns, &counts);
     for (_, tally) in found.tally.iter() {
         assert_eq!(tally.sent, tally.ended());
     }

@@ -3,7 +3,9 @@
 //! holes, repeat themselves or lie. Nothing panics, no more is followed than there is room for, and what is
 //! told hangs together.
 
-use sixmark_wire::flow::{FlowObserver, Follower, InitialOpener, Observed, Settings, Transfer};
+use sixmark_wire::flow::{
+    ConnectionReport, FlowObserver, Follower, HttpExchange, InitialOpener, Settings,
+};
 use sixmark_wire::{Link, Span};
 
 /// What streams are made of, by number; bytes of the fuzzer's own are among it.
@@ -76,7 +78,7 @@ struct Checked {
 }
 
 impl FlowObserver for Checked {
-    fn connection(&mut self, connection: &Observed) {
+    fn connection(&mut self, connection: &ConnectionReport) {
         self.connections += 1;
         self.packets += connection.sent.from_client.packets + connection.sent.from_server.packets;
         self.claimed += connection.exchanges;
@@ -99,7 +101,7 @@ impl FlowObserver for Checked {
         }
     }
 
-    fn exchange(&mut self, exchange: &Transfer) {
+    fn exchange(&mut self, exchange: &HttpExchange) {
         self.exchanges += 1;
         assert_eq!(exchange.delay_ns.is_none(), exchange.unmeasured.is_some(), "{exchange:?}");
         assert_eq!(exchange.wait_ns.is_some(), exchange.first_byte_ns.is_some(), "{exchange:?}");

@@ -12,17 +12,17 @@ use sixmark_http::observer::{Answer, Loss, Observer, Token};
 /// GET, HEAD and a POST whose body exceeds the first windows, observed, and the same unobserved.
 static REQUESTS: LazyLock<[Http2Request; 6]> = LazyLock::new(|| {
     let body = || Some(Arc::new(vec![b'p'; 50_000]));
-    let request = |method, body, observed| {
+    let request = |method, body, connection| {
         let (scheme, authority) = ("http", "[::1]");
         let parts = Parts { method, scheme, authority, path: "/", headers: &[] };
-        Http2Request::new(&parts, body, observed).unwrap()
+        Http2Request::new(&parts, body, connection).unwrap()
     };
     [true, false]
-        .map(|observed| {
+        .map(|connection| {
             [
-                request("GET", None, observed),
-                request("HEAD", None, observed),
-                request("POST", body(), observed),
+                request("GET", None, connection),
+                request("HEAD", None, connection),
+                request("POST", body(), connection),
             ]
         })
         .concat()

@@ -11,10 +11,10 @@ use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
 /// GET and HEAD, unobserved and observed.
 static REQUESTS: LazyLock<[Http3Request; 4]> = LazyLock::new(|| {
-    [("GET", false), ("HEAD", false), ("GET", true), ("HEAD", true)].map(|(method, observed)| {
+    [("GET", false), ("HEAD", false), ("GET", true), ("HEAD", true)].map(|(method, connection)| {
         let (scheme, authority) = ("https", "[::1]");
         let parts = Parts { method, scheme, authority, path: "/", headers: &[] };
-        Http3Request::new(&parts, None, observed).unwrap()
+        Http3Request::new(&parts, None, connection).unwrap()
     })
 });
 

@@ -1,7 +1,7 @@
 //! Tallies of a peer: what is refused is told in one line, and what is read is written so that it
 //! reads the same, can be merged without an overflow, and has a difference and figures.
 
-use sixmark_record::tally::{Since, SliceTally, Tally};
+use sixmark_record::tally::{TallyPart, SliceTally, Tally};
 
 /// Reads an input. Panics where what this module says does not hold.
 pub fn check(input: &[u8]) {

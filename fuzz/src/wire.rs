@@ -2,7 +2,9 @@
 //! to be measured has a delay, and every packet is counted once: as one of a connection, or by what
 //! it is. Half of the inputs are files, the others frames, each behind its length.
 
-use sixmark_wire::flow::{FlowObserver, Follower, Observed, Settings, Transfer, Transfers};
+use sixmark_wire::flow::{
+    ConnectionReport, FlowObserver, Follower, HttpExchange, HttpExchanges, Settings,
+};
 use sixmark_wire::pcap::{self, Format, NextRecord};
 use sixmark_wire::{Link, Span};
 
@@ -26,18 +28,18 @@ pub fn check(bytes: &[u8]) {
 /// What was told.
 #[derive(Debug, Default)]
 struct Seen {
-    transfers: Transfers,
+    transfers: HttpExchanges,
     /// The packets of connections.
     packets: u64,
 }
 
 impl FlowObserver for Seen {
-    fn connection(&mut self, connection: &Observed) {
+    fn connection(&mut self, connection: &ConnectionReport) {
         self.packets += connection.sent.from_client.packets + connection.sent.from_server.packets;
         self.transfers.connection(connection);
     }
 
-    fn exchange(&mut self, exchange: &Transfer) {
+    fn exchange(&mut self, exchange: &HttpExchange) {
         self.transfers.exchange(exchange);
     }
 }

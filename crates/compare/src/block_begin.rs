@@ -93,7 +93,7 @@ mod tests {
     use crate::comparison_result::{BlockOrder, SideName};
 
     #[test]
-    fn what_is_going_to_happen_is_told_with_its_time() {
+    fn describes_the_schedule_with_its_duration() {
         let schedule = BlockSchedule {
             pairs: 12,
             order: BlockOrder::Random,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_has_its_place_in_pairs() {
+    fn describes_the_place_of_a_block_among_the_pairs() {
         let turn = BlockTurn { side: SideName::B, pair: Some(2) };
         let begin = BlockBegin {
             turn,

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_adds_to_the_minute_of_its_side() {
+    fn adds_a_slice_to_the_trace_of_its_side_only() {
         let sides = ComparedSides { a: "ipv6".to_owned(), b: "ipv4".to_owned() };
         let mut board = ComparisonBoard::new("t".to_owned(), &sides, 1);
         let turn = BlockTurn { side: SideName::B, pair: Some(0) };
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn each_pair_has_its_effect_and_there_is_no_verdict() {
+    fn shows_pair_effects_and_a_verdict_only_if_judging_after_each_pair() {
         let sides = ComparedSides { a: "ipv6".to_owned(), b: "ipv4".to_owned() };
         let mut board = ComparisonBoard::new("t".to_owned(), &sides, 1);
         let mut found = comparison();

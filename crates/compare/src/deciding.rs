@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_without_the_interval_of_equivalence_yield_it_from_their_effects() {
+    fn computes_a_missing_equivalence_interval_from_the_effects() {
         let settings = Settings::usual(1);
         let of = Compared {
             ratio: Some(Estimate { value: 1.01, low: 0.85, high: 1.2 }),

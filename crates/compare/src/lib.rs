@@ -41,8 +41,8 @@ use serde::{Deserialize, Serialize};
 use sixmark_document::timing::Timing;
 use sixmark_record::metric::Metric;
 use sixmark_record::sameness::{Answers, Sameness, USUAL_MARGIN};
-use sixmark_record::tally::{FamilyTally, Phases};
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_record::tally::FamilyTally;
+use sixmark_record::timed_phase::{PerPhase, TimePoint, TimedPhase};
 
 use deciding::EquivalenceInterval;
 use undecided::UndecidedCause;
@@ -65,10 +65,8 @@ pub struct Stretch {
     pub unaccepted: u64,
     /// Content bytes of complete responses.
     pub body_bytes: u64,
-    /// Durations of each phase except TLS.
-    pub phases: Phases,
-    /// Durations of TLS or QUIC handshakes, full and resumed ones together.
-    pub tls: Timing,
+    /// Durations of each phase; of TLS or QUIC handshakes, full and resumed ones together.
+    pub phases: PerPhase<Timing>,
     /// Processor time of the server, in microseconds; `None` if no source reported it.
     pub server_cpu_us: Option<f64>,
     /// The responses of each target; empty if they were not recorded.
@@ -78,8 +76,6 @@ pub struct Stretch {
 impl Stretch {
     /// Creates a stretch from a tally of `elapsed_s` seconds.
     pub fn new(tally: &FamilyTally, elapsed_s: f64) -> Stretch {
-        let mut tls = tally.tls.full.clone();
-        tls += &tally.tls.resumed;
         Stretch {
             elapsed_s,
             sent: tally.sent,
@@ -87,8 +83,7 @@ impl Stretch {
             failed: tally.failed(),
             unaccepted: tally.unaccepted,
             body_bytes: tally.bytes.body,
-            phases: tally.phases.clone(),
-            tls,
+            phases: PerPhase::from_fn(|phase| tally.durations(phase).into_owned()),
             server_cpu_us: None,
             answers: Answers::default(),
         }
@@ -96,18 +91,7 @@ impl Stretch {
 
     /// Returns the durations of one phase.
     pub fn timing(&self, phase: TimedPhase) -> &Timing {
-        match phase {
-            TimedPhase::Connect => &self.phases.connect,
-            TimedPhase::Tls => &self.tls,
-            TimedPhase::Interim => &self.phases.interim,
-            TimedPhase::Wait => &self.phases.wait,
-            TimedPhase::Ttfb => &self.phases.ttfb,
-            TimedPhase::Transfer => &self.phases.transfer,
-            TimedPhase::Slip => &self.phases.slip,
-            TimedPhase::Service => &self.phases.service,
-            TimedPhase::Response => &self.phases.response,
-            TimedPhase::Lifetime => &self.phases.lifetime,
-        }
+        &self.phases[phase]
     }
 }
 
@@ -129,7 +113,6 @@ impl AddAssign<&Stretch> for Stretch {
         self.unaccepted += next.unaccepted;
         self.body_bytes += next.body_bytes;
         self.phases += &next.phases;
-        self.tls += &next.tls;
         self.answers += &next.answers;
         self.server_cpu_us = self.server_cpu_us.zip(next.server_cpu_us).map(|(a, b)| a + b);
     }

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_cause_is_named() {
+    fn names_the_largest_cause_of_noise() {
         assert_eq!(largest_cause(&noisy(0.97, 0.02)), Some(NoiseCause::Busy(0.97)));
         assert_eq!(largest_cause(&noisy(0.5, 0.02)), Some(NoiseCause::Stolen(0.02)));
         assert_eq!(largest_cause(&noisy(0.5, 0.0)), None);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decided_has_no_cause() {
+    fn names_no_cause_for_a_decided_metric() {
         let mut decided = noisy(0.97, 0.02);
         decided.comparison.metrics[0].verdict = Verdict::Worse;
         assert_eq!(largest_cause(&decided), None);

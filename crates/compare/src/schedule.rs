@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_come_as_abba_and_baab_in_turns_after_a_warm_up() {
+    fn alternates_abba_and_baab_after_a_warm_up() {
         let turns = turns(&schedule(6, BlockOrder::Abba), 1);
         assert_eq!(written(&turns), "AB".to_owned() + "ABBA" + "BAAB" + "ABBA");
         let pairs: Vec<_> = turns.iter().map(|turn| turn.pair).collect();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_random_order_is_the_seeds_and_has_each_side_once_a_pair() {
+    fn random_order_follows_the_seed_and_has_each_side_once_per_pair() {
         let drawn = |seed| turns(&schedule(64, BlockOrder::Random), seed);
         assert_eq!(drawn(7), drawn(7));
         assert_ne!(written(&drawn(7)), written(&drawn(8)));

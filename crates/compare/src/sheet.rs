@@ -86,9 +86,10 @@ fn describe_comparison(result: &ComparisonResult) -> Vec<String> {
     let said = [
         format!("{:.1} s", result.elapsed_s),
         format!("{a} and {b} requests"),
-        match compared == pairs as usize {
-            true => format!("{pairs} pairs{each}"),
-            false => format!("{compared} of {pairs} pairs{each}"),
+        if compared == pairs as usize {
+            format!("{pairs} pairs{each}")
+        } else {
+            format!("{compared} of {pairs} pairs{each}")
         },
         order.to_owned(),
         planned::pace(&result.sides.a.plan),

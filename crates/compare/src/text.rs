@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn the_noise_floor_stands_below_the_verdict() {
+    fn prints_the_noise_floor_below_the_verdict() {
         let mut result = comparison_result();
         assert!(!comparison_text(&result).contains("Noise floor"));
         result.noise = Some(noise(0.97, 1.02));

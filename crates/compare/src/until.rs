@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_at_the_responses_share_their_level() {
+    fn doubling_looks_at_the_responses_share_the_significance_level() {
         let settings = Settings {
             until: Some(UntilDecided { metrics: Vec::new(), at_most_s: 1.0 }),
             ..Settings::usual(1)

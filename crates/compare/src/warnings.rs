@@ -93,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn delays_that_differ_by_more_than_the_margin_are_told() {
+    fn warns_of_delays_that_differ_by_more_than_the_margin() {
         let told = said([620, 230], [420, 30]).unwrap();
         assert!(told.contains("is 230 us for A and 30.0 us for B: 200 us apart"), "{told}");
         assert!(told.contains("margin of 5.0 %"), "{told}");
     }
 
     #[test]
-    fn equal_delays_and_small_ones_are_not() {
+    fn does_not_warn_of_equal_or_small_delays() {
         assert_eq!(said([620, 230], [620, 225]), None);
         assert_eq!(said([20, 5], [16, 1]), None);
         let tally = FamilyTally::default();

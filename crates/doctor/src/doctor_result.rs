@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_purpose_is_as_good_as_its_worst_check() {
+    fn a_purpose_takes_the_state_of_its_worst_check() {
         let run = [Purpose::Run];
         let ok = check("ipv6", CheckState::Ok, &run);
         let limited = check("b", CheckState::Limited, &run);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_unknown_is_not_met() {
+    fn reports_missing_and_unknown_requirements_as_unmet() {
         let checks = [
             check("ipv6", CheckState::Missing, &[Purpose::Run]),
             check("capture", CheckState::Ok, &[Purpose::Watch]),

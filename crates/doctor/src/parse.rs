@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_read() {
+    fn parses_user_and_capabilities_of_a_process() {
         let status = "Name:\tsixmark\nUid:\t1000\t1001\t1000\t1000\nNoNewPrivs:\t1\n\
                       CapPrm:\t0000000000002000\nCapEff:\t0000000000002000\n\
                       CapBnd:\t000001ffffffffff\nSeccomp:\t2\n";
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_ranges_are_counted() {
+    fn counts_lists_and_port_ranges() {
         for (list, count) in [("0-1\n", 2), ("0-3,8", 5), ("7", 1), ("", 0)] {
             assert_eq!(count_listed(list), Ok(count), "{list}");
         }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_steal_are_read() {
+    fn parses_memory_and_steal_time() {
         let found = memory("MemTotal:  24683520 kB\nMemFree: 1 kB\nMemAvailable:  1024 kB\n");
         let expected = MemoryFacts { total: 24_683_520 * 1024, available: 1_048_576 };
         assert_eq!(found, Ok(expected));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn control_groups_are_followed_to_the_root() {
+    fn lists_control_group_paths_up_to_the_root() {
         assert_eq!(group_paths("1:cpu:/x\n0::/a/b\n"), ["/a/b", "/a", ""]);
         assert_eq!(group_paths("0::/\n"), [""]);
         assert_eq!(group_paths("1:cpu:/x\n"), Vec::<String>::new());
@@ -194,14 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn systems_are_told_apart() {
+    fn recognises_debian_and_its_derivatives() {
         assert!(is_debian("NAME=x\nID=debian\n"));
         assert!(is_debian("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"));
         assert!(!is_debian("ID=fedora\nVARIANT=debian\n"));
     }
 
     #[test]
-    fn a_container_has_a_namespace_of_its_own() {
+    fn recognises_a_container_by_its_pid_namespace() {
         let booted = ContainerMarks {
             namespace: FIRST_PID_NAMESPACE.into(),
             docker: true,

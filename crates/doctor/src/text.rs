@@ -75,9 +75,12 @@ pub(crate) fn describe_machine(result: &DoctorResult) -> String {
 /// them.
 pub(crate) fn purposes_of(result: &DoctorResult, state: CheckState) -> Vec<String> {
     let of = result.purposes.iter().filter(|purpose| purpose.state == state);
-    let name = |of: &crate::doctor_result::PurposeResult| match of.because.is_empty() {
-        true => of.name.name().to_owned(),
-        false => format!("{} ({})", of.name.name(), of.because.join(", ")),
+    let name = |of: &crate::doctor_result::PurposeResult| {
+        if of.because.is_empty() {
+            of.name.name().to_owned()
+        } else {
+            format!("{} ({})", of.name.name(), of.because.join(", "))
+        }
     };
     of.map(name).collect()
 }
@@ -118,9 +121,10 @@ fn write_mend(text: &mut String, result: &DoctorResult, mend: &Mend) {
     };
     let phrases: Vec<&str> =
         [place, &advice].into_iter().filter(|words| !words.is_empty()).collect();
-    let said = match phrases.is_empty() {
-        true => "To mend:".to_owned(),
-        false => format!("To mend ({}):", phrases.join("; ")),
+    let said = if phrases.is_empty() {
+        "To mend:".to_owned()
+    } else {
+        format!("To mend ({}):", phrases.join("; "))
     };
     indented(text, "  ", &said);
     let _ = writeln!(text, "$ {}", plain(command));
@@ -147,9 +151,10 @@ fn write_short(text: &mut String, checks: &[&Finding]) {
     for check in checks {
         let words = plain(&check.found);
         let room = width().saturating_sub(name_width);
-        let shown: String = match words.chars().count() > room {
-            true => words.chars().take(room.saturating_sub(3)).chain("...".chars()).collect(),
-            false => words,
+        let shown: String = if words.chars().count() > room {
+            words.chars().take(room.saturating_sub(3)).chain("...".chars()).collect()
+        } else {
+            words
         };
         let _ = writeln!(text, "{:<name_width$}{shown}", check.name);
     }
@@ -171,8 +176,9 @@ fn indented(text: &mut String, begin: &str, words: &str) {
 /// Returns the answer in a sentence.
 pub(crate) fn headline(result: &DoctorResult) -> String {
     let missing = purposes_of(result, CheckState::Missing);
-    match missing.is_empty() {
-        true => "Every use of sixmark works on this machine.".to_owned(),
-        false => write_sentence(&capitalised(&format!("does not work: {}", missing.join(", ")))),
+    if missing.is_empty() {
+        "Every use of sixmark works on this machine.".to_owned()
+    } else {
+        write_sentence(&capitalised(&format!("does not work: {}", missing.join(", "))))
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_in_braces_are_filled_in() {
+    fn fills_in_only_known_names_in_braces() {
         let value = |name: &str| (name == "port").then(|| "80".to_owned());
         for (text, filled) in [
             ("a:{port}/{port}", "a:80/80"),

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_lies_in_its_bucket_and_buckets_follow_each_other() {
+    fn every_value_lies_in_its_bucket_and_buckets_ascend() {
         for value in values() {
             let at = position(value);
             assert!(value <= highest(at), "{value}");
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_library_s_histogram() {
+    fn matches_the_hdrhistogram_crate() {
         // The hdrhistogram crate cannot store the largest values.
         let values: Vec<u64> = values().into_iter().filter(|value| *value < 1 << 62).collect();
         let mut ours = LogLinearBuckets::default();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_takes_no_memory_and_has_no_value() {
+    fn an_empty_histogram_takes_no_memory_and_has_no_value() {
         let nothing = LogLinearBuckets::default();
         assert_eq!((nothing.counts.capacity(), nothing.value_at(0.5)), (0, None));
         let mut sum = nothing.clone();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_all_values_whatever_room_there_is() {
+    fn adding_equals_recording_all_values_and_saturates() {
         let of = |values: &[u64]| {
             let mut buckets = LogLinearBuckets::default();
             values.iter().for_each(|value| buckets.record(*value));

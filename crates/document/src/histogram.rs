@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_and_its_histogram_tell_the_same() {
+    fn a_summary_agrees_with_its_histogram() {
         let summary = summary((1..=10_000).map(|v| v * 1_000));
         let read = Distribution::of(&summary).unwrap().unwrap();
         assert_eq!(read.count(), 10_000);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn two_are_counted_together() {
+    fn adds_two_distributions() {
         let read = |values| Distribution::of(&summary(values)).unwrap().unwrap();
         let mut sum = read(1_000..1_100);
         sum.add(&read(900_000_000..900_000_100));
@@ -114,12 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counted_is_nothing() {
+    fn an_empty_summary_has_no_distribution() {
         assert!(Distribution::of(&Timing::default().summary()).unwrap().is_none());
     }
 
     #[test]
-    fn what_is_no_histogram_is_refused() {
+    fn rejects_invalid_histograms() {
         let good = summary([5, 6]);
         let huge = {
             let mut plain = vec![0; HEAD];

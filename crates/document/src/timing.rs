@@ -1,6 +1,6 @@
 //! Durations of one kind: a histogram with an exact minimum, maximum and sum.
 
-mod carried;
+mod wire_form;
 
 use std::ops::AddAssign;
 
@@ -62,8 +62,8 @@ impl Timing {
         self.squares = self.squares.saturating_add(squares);
     }
 
-    /// Returns what was counted since these durations were `earlier`. Adding it to `earlier` results
-    /// in the same durations again.
+    /// Returns what was counted since these durations were `earlier`. Adding it to `earlier`
+    /// results in the same durations again.
     ///
     /// A new minimum or maximum is exact. Otherwise that of the difference is a bound, as narrow as
     /// the buckets allow. The shortest lower bound is known only if it is new.
@@ -216,6 +216,13 @@ pub struct Summary {
     pub hdr: String,
 }
 
+/// The figures of no durations.
+impl Default for Summary {
+    fn default() -> Summary {
+        Timing::default().summary()
+    }
+}
+
 impl Summary {
     /// Returns true if `us`, a figure of this summary, is only known as a lower bound.
     pub fn is_lower_bound(&self, us: f64) -> bool {
@@ -235,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counted_has_no_figures() {
+    fn an_empty_timing_has_no_figures() {
         let summary = Timing::default().summary();
         assert_eq!((summary.count, summary.min, summary.p50, summary.max), (0, None, None, None));
         assert!(summary.hdr.starts_with("HISTFAAAA"), "{}", summary.hdr);
@@ -254,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_and_deviation_are_those_of_the_values() {
+    fn computes_the_exact_mean_and_standard_deviation() {
         let timing = of([2_000, 4_000, 4_000, 4_000, 5_000, 5_000, 7_000, 9_000]);
         assert_eq!(timing.mean(), Some(5_000.0));
         let expected = (32.0_f64 / 7.0).sqrt() * 1_000.0;
@@ -262,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_has_the_quantiles_of_the_whole() {
+    fn recorded_values_reproduce_the_quantiles() {
         let timing = of((1..2_000).map(|v| v * v));
         let all: Vec<u64> =
             timing.recorded().flat_map(|(value, n)| (0..n).map(move |_| value)).collect();
@@ -275,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_counting_together_in_any_order() {
+    fn merging_adds_counts_in_any_order() {
         let (low, high) = (of(1..500), of((1..100).map(|v| v * 10_000_000_000)));
         let mut one = low.clone();
         one += &high;
@@ -292,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_duration_there_is_does_no_harm() {
+    fn handles_the_longest_possible_duration() {
         let timing = of([0, u64::MAX]);
         assert_eq!(timing.count(), 2);
         assert_eq!(timing.quantile(1.0), Some(u64::MAX));

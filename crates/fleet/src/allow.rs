@@ -76,9 +76,10 @@ impl FromStr for AllowedTargets {
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let longest = if address.is_ipv6() { 128 } else { 32 };
         let length = length.map_or(Ok(longest), str::parse).map_err(|_| wrong())?;
-        match length <= longest {
-            true => Ok(AllowedTargets { address, prefix: length, port }),
-            false => Err(wrong()),
+        if length <= longest {
+            Ok(AllowedTargets { address, prefix: length, port })
+        } else {
+            Err(wrong())
         }
     }
 }
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_allowed_if_its_prefix_and_port_are() {
+    fn allows_a_target_that_matches_prefix_and_port() {
         for (allowed, target, is) in [
             ("2001:db8::/32", "[2001:db8:9::1]:80", true),
             ("2001:db8::/32", "[2001:db9::1]:80", false),
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_prefix_is_refused() {
+    fn rejects_invalid_prefixes() {
         for wrong in
             ["", "a", "::/129", "1.2.3.4/33", "1.2.3.4:x", "[::]x", "[::", "1.2.3.4/", "::/-1"]
         {

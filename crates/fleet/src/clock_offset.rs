@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_offset_is_within_its_bound_however_the_delay_is_divided() {
+    fn the_offset_error_stays_within_its_bound_for_asymmetric_delay() {
         let mut random = Random::new(3, 0);
         for offset in [0_i64, 3_000_000_000, -7_000_000_000] {
             let probe = |random: &mut Random| {

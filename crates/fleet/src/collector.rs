@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_counts_once_in_whatever_order_it_comes() {
+    fn counts_each_record_once_in_any_order() {
         let mut collector = collector();
         let order = [0, 2, 2, 1, 0, 4, 3, 1];
         let seen: usize =
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_named_until_it_is_filled() {
+    fn reports_a_missing_record_until_it_arrives() {
         let mut collector = collector();
         collector.add(&record("b", 0, 0, 1));
         collector.add(&record("b", 0, 2, 1));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_others_are_counted_apart() {
+    fn counts_foreign_and_conflicting_records_separately() {
         let mut collector = collector();
         let [a, b] = ["a", "b"].map(|name| name.parse::<AgentName>().unwrap());
         let from = |agent: &AgentName, content| FromAgent { agent: agent.clone(), content };
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_records_that_disagree_counts_and_the_other_is_a_conflict() {
+    fn counts_the_first_of_two_different_records_and_reports_a_conflict() {
         let mut collector = collector();
         // The second one waits for the first.
         for (number, sent) in [(1, 1), (1, 2), (0, 4), (0, 8), (1, 1)] {

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused_in_one_line() {
+    fn rejects_invalid_hosts_with_one_line() {
         let many = (0..65).map(|n| format!("h{n}")).collect::<Vec<_>>().join(",");
         for (text, said) in [
             ("", "missing"),

@@ -5,8 +5,8 @@
 //! JetStream, which `--hosts` starts for one command and which a standing fleet keeps running.
 //!
 //! Begin with [`messages`] and [`records`], what both sides exchange, and [`engine::transport`],
-//! which carries it. [`split`] divides a load, [`second_gatherer`] makes the records, [`collector`]
-//! reads them. Only [`engine`] uses sockets, files, threads and clocks.
+//! which carries it. [`split`] divides a load, [`second_collector`] makes the records,
+//! [`collector`] reads them. Only [`engine`] uses sockets, files, threads and clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -22,5 +22,5 @@ pub mod messages;
 pub mod names;
 mod reason;
 pub mod records;
-pub mod second_gatherer;
+pub mod second_collector;
 pub mod split;

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use sixmark_document::provenance::{Ended, Environment};
-use sixmark_load::{
-    AgentLoad, ClockOffset, FleetLoad, Loaded, at_the_same_time, one_after_the_other,
-};
+use sixmark_load::{Loaded, at_the_same_time, one_after_the_other};
 use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_record::plan::Plan;
-use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::seconds::SliceCollector;
 use sixmark_record::tally::{FamilyTally, Tally};
+use sixmark_run::{AgentLoad, ClockOffset, FleetLoad, GeneratedLoad};
 use sixmark_sys::usage::Usage;
 use sixmark_units::family::Family;
 
@@ -25,7 +24,7 @@ pub struct Collected {
     /// The records of each agent.
     pub records: RecordCollector,
     /// The seconds of all agents together.
-    pub seconds: SliceGatherer,
+    pub seconds: SliceCollector,
     /// Why the records of agents are not complete, as far as it is known.
     pub lost: BTreeMap<AgentName, String>,
 }
@@ -37,7 +36,7 @@ pub fn loaded_of(
     note: &LoadNote,
     collected: Collected,
     server_restarts: u32,
-) -> Loaded {
+) -> GeneratedLoad {
     let Collected { records, seconds, mut lost } = collected;
     let agents: Vec<AgentLoad> = note
         .agents
@@ -47,16 +46,16 @@ pub fn loaded_of(
             Some(agent_load(plan, agent, records.of(&agent.name)?, why))
         })
         .collect();
-    let mut all = at_the_same_time(agents.iter().map(|agent| &agent.loaded), seconds.end());
-    all.fleet = Some(Box::new(FleetLoad {
+    let loaded = at_the_same_time(agents.iter().map(|agent| &agent.loaded), seconds.end());
+    let fleet = FleetLoad {
         name: note.load.to_string(),
         agents,
         server: None,
         server_restarts,
         duplicates: records.duplicates,
         foreign: records.foreign,
-    }));
-    all
+    };
+    GeneratedLoad { loaded, fleet: Some(Box::new(fleet)) }
 }
 
 fn agent_load(

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sixmark_document::provenance::{Environment, RouteTaken, Warning};
-use sixmark_record::plan::carried::CarriedPlan;
+use sixmark_record::plan::wire_form::WirePlan;
 use sixmark_units::family::PerFamily;
 use sixmark_vitals::section::MachineRole;
 
@@ -22,7 +22,8 @@ pub fn read_json<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::
     serde_json::from_str(text)
 }
 
-/// What an agent sent, with the name under which the transport knows it: the content may claim another.
+/// What an agent sent, with the name under which the transport knows it: the content may claim
+/// another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FromAgent {
     /// The agent whose key sent it.
@@ -80,7 +81,7 @@ pub enum AskedOfAgent {
     /// What time is it there?
     Time,
     /// Could it carry out a share of this plan?
-    Check(Box<CarriedLoad>),
+    Check(Box<WireLoad>),
     /// Get ready to carry out a share.
     Prepare(Box<ShareOrder>),
     /// How far is this load?
@@ -120,14 +121,14 @@ pub enum AskedOfAgent {
 
 /// A plan with everything that carrying it out needs, secrets included.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct CarriedLoad {
+pub struct WireLoad {
     /// The plan, complete with contents and secrets.
-    pub plan: CarriedPlan,
+    pub plan: WirePlan,
     /// The files that the plan names.
-    pub files: Vec<CarriedFile>,
+    pub files: Vec<WireFile>,
 }
 
-impl fmt::Debug for CarriedLoad {
+impl fmt::Debug for WireLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CarriedLoad").finish_non_exhaustive()
     }
@@ -135,7 +136,7 @@ impl fmt::Debug for CarriedLoad {
 
 /// A file of the controller that a plan names. It may be a private key.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct CarriedFile {
+pub struct WireFile {
     /// Its name in the plan.
     pub name: String,
     /// Its content, in base64.
@@ -152,7 +153,7 @@ pub struct ShareOrder {
     /// The load ends this long after the last sign of life of the controller, in seconds.
     pub lease_s: u64,
     /// The whole plan.
-    pub what: CarriedLoad,
+    pub what: WireLoad,
     /// The numbers of the workers that run at this agent.
     pub workers: Range<u32>,
     /// The number of agents among which the workers of the whole plan are divided.

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_no_character_that_a_subject_or_a_file_name_reads_otherwise() {
+    fn accepts_only_names_that_are_safe_in_subjects_and_file_names() {
         for right in ["a", "host-7", "9f_A", &"x".repeat(LONGEST)] {
             assert_eq!(right.parse::<AgentName>().unwrap().as_str(), right);
         }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_makes_a_name() {
+    fn makes_a_valid_agent_name_from_any_text() {
         for (text, name) in [("web.example", "web-example"), ("", "agent"), ("u@[::1]", "u----1-")]
         {
             assert_eq!(AgentName::made_from(text).as_str(), name);

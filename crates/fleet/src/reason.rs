@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_of_agents_are_bounded_and_harmless() {
+    fn truncates_reasons_and_escapes_control_characters() {
         assert_eq!(reason("the disk is full: can't write"), "the disk is full: can't write");
         assert_eq!(reason("a\u{1b}[31m\nb"), "a\\u{1b}[31m\\nb");
         assert_eq!(reason(&"x".repeat(10_000)).len(), LONGEST_REASON);

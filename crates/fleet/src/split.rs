@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shares_are_the_whole_and_differ_by_one_at_most() {
+    fn ranges_cover_all_workers_and_differ_in_length_by_at_most_one() {
         for workers in 1..40 {
             for agents in 1..12 {
                 let ranges = worker_ranges(workers, agents);

@@ -9,15 +9,15 @@ use sixmark_document::provenance::Ended;
 use sixmark_fleet::engine::controller::{FleetController, Unwatched, Wanted};
 use sixmark_fleet::engine::in_process::{InProcess, InProcessController};
 use sixmark_fleet::engine::transport::{ControllerSide, RecordSource, TransportError};
-use sixmark_fleet::messages::{AskedOfAgent, CarriedLoad, FromAgent, ShareOrder};
+use sixmark_fleet::messages::{AskedOfAgent, FromAgent, ShareOrder, WireLoad};
 use sixmark_fleet::names::{AgentName, LoadName};
 use sixmark_fleet::records::{AgentRecord, RecordContent};
-use sixmark_record::plan::carried::CarriedPlan;
+use sixmark_record::plan::wire_form::WirePlan;
 use sixmark_testkit::fleet_loads::{AgentThreads, conform, kept, timed, together};
 use sixmark_testkit::{DEADLINE, Origin};
 
 #[test]
-fn a_fleet_in_one_process_counts_what_one_process_counts() {
+fn an_in_process_fleet_counts_the_same_as_a_single_process() {
     let board = InProcess::new();
     conform(&|| Arc::new(board.controller()), &|_| Arc::new(board.agent()));
 }
@@ -26,7 +26,7 @@ fn a_fleet_in_one_process_counts_what_one_process_counts() {
 const AHEAD_NS: [i64; 3] = [3_000_000_000, -7_000_000_000, 0];
 
 #[test]
-fn agents_whose_clocks_are_wrong_begin_together_behind_an_uneven_delay() {
+fn bounds_clock_offsets_of_agents_behind_an_asymmetric_delay() {
     let (board, folder, origin) = (InProcess::new(), tempfile::tempdir().unwrap(), Origin::start());
     let _agents = AgentThreads::start(folder.path(), &AHEAD_NS, |_| Arc::new(board.agent()));
     let (there, back) = (Duration::from_millis(12), Duration::from_millis(2));
@@ -49,7 +49,7 @@ fn agents_whose_clocks_are_wrong_begin_together_behind_an_uneven_delay() {
 }
 
 #[test]
-fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
+fn without_its_controller_a_load_ends_with_its_lease_and_keeps_records() {
     let (board, folder, origin) = (InProcess::new(), tempfile::tempdir().unwrap(), Origin::start());
     let _agents = AgentThreads::start(folder.path(), &[0], |_| Arc::new(board.agent()));
     let (side, load) = (board.controller(), LoadName::from_str("left").unwrap());
@@ -58,7 +58,7 @@ fn a_load_without_its_controller_ends_with_the_lease_and_its_records_stay() {
         load: load.clone(),
         controller: "gone".to_owned(),
         lease_s: 1,
-        what: CarriedLoad { plan: CarriedPlan::of(&plan), files: Vec::new() },
+        what: WireLoad { plan: WirePlan::of(&plan), files: Vec::new() },
         workers: 0..plan.load.threads.get(),
         agents: 1,
         truth: false,

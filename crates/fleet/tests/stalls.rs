@@ -12,9 +12,8 @@ use sixmark_fleet::engine::controller::{
 use sixmark_fleet::engine::in_process::{InProcess, InProcessAgent};
 use sixmark_fleet::engine::transport::{AgentSide, Handler, PublishedRecord, TransportError};
 use sixmark_fleet::names::AgentName;
-use sixmark_load::Loaded;
 use sixmark_record::plan::Plan;
-use sixmark_run::{AgentExtras, Generators};
+use sixmark_run::{AgentExtras, GeneratedLoad, Generators};
 use sixmark_testkit::Origin;
 use sixmark_testkit::fleet_loads::{AgentThreads, kept, timed};
 
@@ -33,9 +32,10 @@ impl AgentSide for Refusing {
     }
 
     fn publish(&self, record: &PublishedRecord, patience: Duration) -> Result<(), TransportError> {
-        match self.refuses.load(Ordering::Relaxed) {
-            true => Err(TransportError::Refused(WHY.to_owned())),
-            false => self.side.publish(record, patience),
+        if self.refuses.load(Ordering::Relaxed) {
+            Err(TransportError::Refused(WHY.to_owned()))
+        } else {
+            self.side.publish(record, patience)
         }
     }
 
@@ -96,7 +96,7 @@ impl Scene {
         fleet.with_patience(CollectPatience { report, give_up, interrupted })
     }
 
-    fn load(&self, plan: &Plan, stop: bool) -> Loaded {
+    fn load(&self, plan: &Plan, stop: bool) -> GeneratedLoad {
         let fleet = self.take();
         fleet.check(plan).unwrap();
         let stopped = Arc::new(AtomicBool::new(false));
@@ -106,7 +106,7 @@ impl Scene {
 }
 
 /// The counts of the first agent, and why those of the second are missing.
-fn assert_second_is_missing(loaded: &Loaded) {
+fn assert_second_is_missing(loaded: &GeneratedLoad) {
     let [first, second] = loaded.fleet.as_ref().unwrap().agents.as_slice() else { panic!() };
     assert_eq!((first.incomplete_from, &first.lost_because), (None, &None));
     assert!(first.loaded.tally.ipv6.sent > 0);
@@ -116,7 +116,7 @@ fn assert_second_is_missing(loaded: &Loaded) {
 }
 
 #[test]
-fn a_load_goes_on_without_records_that_are_refused_and_says_why() {
+fn a_load_continues_when_records_are_refused_and_reports_why() {
     let scene = Scene::set();
     let mut plan = timed(&scene.origin, 200.0, Duration::from_secs(1));
     plan.load.threads = 2.try_into().unwrap();
@@ -137,7 +137,7 @@ fn an_interrupted_load_does_not_wait_for_records_that_are_refused() {
 }
 
 #[test]
-fn records_that_were_given_up_can_be_collected_or_forgotten_later() {
+fn records_left_on_agents_can_be_collected_or_deleted_later() {
     let scene = Scene::set();
     let mut plan = timed(&scene.origin, 200.0, Duration::from_secs(1));
     plan.load.threads = 2.try_into().unwrap();

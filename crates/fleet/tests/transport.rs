@@ -5,13 +5,13 @@ use sixmark_fleet::engine::transport::{AgentSide as _, ControllerSide as _, Tran
 use sixmark_testkit::transport::{agent_name, conform, echo};
 
 #[test]
-fn a_transport_within_a_process_does_what_every_transport_must() {
+fn the_in_process_transport_passes_the_conformance_tests() {
     let transport = InProcess::new();
     conform(&transport.controller(), &|_| Box::new(transport.agent()));
 }
 
 #[test]
-fn agents_find_that_a_transport_is_closed() {
+fn agents_detect_a_closed_transport() {
     let transport = InProcess::new();
     let (controller, agent) = (transport.controller(), transport.agent());
     agent.serve(&agent_name("a"), echo("a")).unwrap();

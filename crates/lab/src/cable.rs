@@ -38,12 +38,11 @@ impl Cable {
     ) -> Result<Cable, CommandError> {
         let mechanisms = mechanisms(link)?;
         let hosts = [at(lab, nodes, link.ends[0].node)?, at(lab, nodes, link.ends[1].node)?];
-        let lay = || match mechanisms.contains(&Some(ReportedMechanism::Emulator)) {
-            true => {
+        let lay = || {
+            if mechanisms.contains(&Some(ReportedMechanism::Emulator)) {
                 let emulator = emulate(link, hosts, seed)?;
                 furnish(lab, link, hosts).map(|()| Cable::Emulated(emulator))
-            }
-            false => {
+            } else {
                 let middle = lay_kernel_link(lab, link, hosts)?;
                 let report = Box::new(LinkReport::of_kernel(&link.name, mechanisms));
                 Ok(Cable::Kernel { report, _middle: middle })
@@ -85,11 +84,12 @@ fn mechanisms(link: &LabLink) -> Result<Mechanisms, CommandError> {
     }
     let found = tc::of_link(ways, find_shapers(ways).map_err(wrong)?);
     let emulated = found.contains(&Some(ReportedMechanism::Emulator));
-    match link.mechanism == Wanted::Netem && emulated {
-        true => Err(wrong(
+    if link.mechanism == Wanted::Netem && emulated {
+        Err(wrong(
             "this kernel's netem and TBF do not support it: set mechanism = \"auto\"".to_owned(),
-        )),
-        false => Ok(found),
+        ))
+    } else {
+        Ok(found)
     }
 }
 

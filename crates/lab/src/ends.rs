@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_interface_dropped_is_found_by_its_name() {
+    fn reads_the_drops_of_an_interface_by_its_name() {
         let line = "  eth1: 1 2 3 4 5 6 7 8 10 20 30 40 50 60 70 80";
         assert_eq!(dropped_of(line, "eth1"), Some(40));
         assert_eq!(dropped_of(line, "eth"), None);

@@ -231,9 +231,10 @@ fn bursts(field: &FileField<'_>, share: f64, mean: f64) -> Option<Loss> {
     }
     if Loss::turns(share, mean)[0] > 1.0 {
         let least = share / (1.0 - share);
-        field.wrong(&match least.is_finite() {
-            true => format!("this share can be lost only in bursts of {least:.1} or more"),
-            false => "if all frames are lost there are no bursts: write loss = \"100%\"".to_owned(),
+        field.wrong(&if least.is_finite() {
+            format!("this share can be lost only in bursts of {least:.1} or more")
+        } else {
+            "if all frames are lost there are no bursts: write loss = \"100%\"".to_owned()
         });
         return None;
     }
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_has_its_framing_burst_and_queue() {
+    fn parses_a_rate_with_framing_burst_and_queue() {
         let read = good(
             "rate = '100Mbit/s'\nframing = 'ethernet'\nburst = '3028B'\nqueue = '150kB'\nmtu = 9000",
         );
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_changes_what_it_names_and_keeps_the_rest() {
+    fn a_family_table_overrides_only_the_keys_it_sets() {
         let read = good(
             "delay = '2ms'\njitter = '500us'\nloss = '1%'\n\
              ipv6 = { loss = '0%', packet_too_big = 'drop' }\nipv4 = { delay = '20ms' }",
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_alone_may_be_impaired() {
+    fn parses_an_impairment_of_one_family_only() {
         for family in ["ipv6", "ipv4"] {
             let read = good(&format!("{family} = {{ loss = {{ share = '2%', burst = 5 }} }}"));
             assert!(read.common.is_nothing() && read.needs_delay_line(), "{family}");
@@ -339,14 +340,14 @@ mod tests {
     }
 
     #[test]
-    fn without_its_keys_it_is_nothing() {
+    fn mtu_and_packet_too_big_keys_add_no_impairment() {
         let read = good("mtu = 1500\nipv6 = { packet_too_big = 'drop' }");
         assert!(read.is_nothing() && !read.is_rate_only() && !read.by_family());
         assert!(read.drops_too_big.ipv6);
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line_and_what_is_allowed() {
+    fn reports_invalid_impairments_with_line_and_allowed_values() {
         for (text, expected) in [
             ("rate = '100 Mbit'", "1: links.a.rate: '100 Mbit' is not a rate from 1kbit/s"),
             ("rate = '1bit/s'", "is not a rate from 1kbit/s to 100Gbit/s, as in 100Mbit/s"),
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_turn_as_often_as_their_share_asks() {
+    fn burst_transition_probabilities_match_share_and_mean_length() {
         let [worse, better] = Loss::turns(0.1, 4.0);
         assert!((worse / (worse + better) - 0.1).abs() < 1e-12);
         assert!((1.0 / better - 4.0).abs() < 1e-12);

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_kernel_lacks_is_told_from_what_went_wrong() {
+    fn distinguishes_missing_kernel_support_from_other_tc_errors() {
         for said in [
             "Error: Specified qdisc kind is unknown.",
             "Error: TC classifier not found.; We have an error talking to the kernel",

@@ -109,14 +109,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_labs_have_no_mistake() {
+    fn the_trial_labs_parse_without_errors() {
         for text in [PLAIN, SHAPED] {
             assert!(parse_lab(text, None, &BTreeMap::new()).is_ok(), "{text}");
         }
     }
 
     #[test]
-    fn a_report_is_read() {
+    fn parses_the_report_of_a_trial() {
         let of = |said: &str| parse_report(Rights::User, said);
         let built = |shapers| TrialOutcome::Built {
             rights: Rights::User,

@@ -178,7 +178,7 @@ mod tests {
     use super::lines_of_words;
 
     #[test]
-    fn many_addresses_take_several_lines_of_a_terminal() {
+    fn wraps_many_addresses_to_the_terminal_width() {
         let addresses: Vec<String> =
             (1..=7).map(|at| format!("fd00:0:0:{at}::1234:5678:9abc")).collect();
         let text = lines_of_words("  router         ", &addresses);

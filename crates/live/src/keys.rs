@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_found_among_the_sequences_of_others() {
+    fn finds_keys_among_other_escape_sequences() {
         for (bytes, keys) in [
             (&b"q"[..], &[ViewKey::Quit][..]),
             (b"\tp?", &[ViewKey::Page, ViewKey::Pause, ViewKey::Help]),

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_can_pause_pauses() {
+    fn pauses_only_a_view_that_can_pause() {
         let mut state = ViewState::default();
         state.press(ViewKey::Pause);
         assert!(!state.paused);

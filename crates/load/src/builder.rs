@@ -14,7 +14,7 @@ use sixmark_sys::driver::Message;
 use sixmark_units::random::Random;
 
 use super::drawn::{counts_of_endpoints, is_poisson};
-use super::exchange::Permit;
+use super::exchange::ConcurrencySlot;
 use super::notes::{ExchangeKey, Notes, Onward, Outgoing};
 use super::prepare::{MessageForm, PreparedLoad};
 
@@ -28,7 +28,7 @@ pub(super) struct RequestBuilder {
     values: TemplateValues,
     /// The buffer for filled-in requests. It is empty between exchanges.
     out: Vec<u8>,
-    /// The last filled-in requests that may be sent again, by permit.
+    /// The last filled-in requests that may be sent again, by concurrency slot.
     kept: Vec<Vec<u8>>,
     scratch: Vec<u8>,
     /// True for HTTP/1.0.
@@ -91,19 +91,19 @@ impl RequestBuilder {
         Some(choices[usize::from(counted)].draw(endpoint) as u32)
     }
 
-    /// Records that a new exchange uses the permit.
+    /// Records that a new exchange uses the concurrency slot.
     #[inline]
-    pub(super) fn begin(&mut self, permit: Permit) {
+    pub(super) fn begin(&mut self, concurrency_slot: ConcurrencySlot) {
         if let Some(notes) = &mut self.notes {
-            notes.begin(permit);
+            notes.begin(concurrency_slot);
         }
     }
 
-    /// Releases the content kept for the exchange of a permit, which is over.
+    /// Releases the content kept for the exchange of a concurrency slot, which is over.
     #[inline]
-    pub(super) fn let_go(&mut self, permit: Permit) {
+    pub(super) fn let_go(&mut self, concurrency_slot: ConcurrencySlot) {
         if let Some(notes) = &mut self.notes {
-            notes.let_go(permit);
+            notes.let_go(concurrency_slot);
         }
     }
 
@@ -116,7 +116,7 @@ impl RequestBuilder {
         kept: KeptBytes,
     ) -> BuiltRequest<'f> {
         if let Some(notes) = &mut self.notes {
-            notes.listen(which.permit);
+            notes.listen(which.concurrency_slot);
             if let Some(filled) = notes.fill(which, &mut self.values) {
                 let head = filled.http1(which.authority(), Manner { old: self.old, last });
                 return BuiltRequest::Own(head, filled.body().cloned());
@@ -127,22 +127,22 @@ impl RequestBuilder {
             MessageForm::Changing(changing) => {
                 let mut out = std::mem::take(&mut self.out);
                 match kept {
-                    KeptBytes::Use => out.clone_from(self.kept(which.permit)),
+                    KeptBytes::Use => out.clone_from(self.kept(which.concurrency_slot)),
                     KeptBytes::Ignore | KeptBytes::Keep => {
                         changing.render(&mut self.values, &mut out, &mut self.scratch);
                     }
                 }
                 if kept == KeptBytes::Keep {
-                    self.kept(which.permit).clone_from(&out);
+                    self.kept(which.concurrency_slot).clone_from(&out);
                 }
                 BuiltRequest::Own(out, changing.body().cloned())
             }
         }
     }
 
-    /// Returns the request that was kept of a permit.
-    fn kept(&mut self, permit: Permit) -> &mut Vec<u8> {
-        let index = permit as usize;
+    /// Returns the request that was kept of a concurrency slot.
+    fn kept(&mut self, concurrency_slot: ConcurrencySlot) -> &mut Vec<u8> {
+        let index = concurrency_slot as usize;
         if self.kept.len() <= index {
             self.kept.resize_with(index + 1, Vec::new);
         }
@@ -151,7 +151,7 @@ impl RequestBuilder {
 
     /// Returns true if sending the request of an exchange twice means the same as sending it once.
     pub(super) fn is_idempotent(&mut self, which: &ExchangeKey<'_>) -> bool {
-        let made = self.notes.as_mut().and_then(|notes| notes.method(which.permit));
+        let made = self.notes.as_mut().and_then(|notes| notes.method(which.concurrency_slot));
         is_idempotent(made.unwrap_or(&which.request().method))
     }
 

@@ -8,7 +8,7 @@ use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::{Family, PerFamily};
 
-use super::exchange::Permit;
+use super::exchange::ConcurrencySlot;
 use super::prepare::PreparedLoad;
 use super::protocol::Protocol;
 use super::send_buffer::SendBuffer;
@@ -160,9 +160,10 @@ impl Connections {
     /// its connections is idle, or is the first with room for another stream, depends on the
     /// responses.
     pub(super) fn room(&self, endpoint: usize) -> Option<Slot> {
-        let idle = match self.in_turn {
-            true => self.idle_at[endpoint].oldest(),
-            false => self.idle_at[endpoint].newest(),
+        let idle = if self.in_turn {
+            self.idle_at[endpoint].oldest()
+        } else {
+            self.idle_at[endpoint].newest()
         };
         let roomy = || self.roomy(endpoint);
         if self.in_use() >= self.usual {
@@ -248,7 +249,7 @@ impl Connections {
 
     /// Puts no more exchanges on a connection if nothing was received on it since `since`, the
     /// start of an exchange that has timed out: the peer may be gone.
-    pub(super) fn doubt(&mut self, slot: Slot, since: u64) {
+    pub(super) fn suspect(&mut self, slot: Slot, since: u64) {
         let connection = self.get(slot);
         if connection.send_buffer.as_ref().is_some_and(|buffer| buffer.heard <= since) {
             connection.retiring = true;
@@ -257,9 +258,9 @@ impl Connections {
     }
 
     /// Stops tracking when the request of an exchange, which is over, is sent.
-    pub(super) fn forget(&mut self, slot: Slot, permit: Permit) {
+    pub(super) fn forget(&mut self, slot: Slot, concurrency_slot: ConcurrencySlot) {
         if let Some(buffer) = &mut self.get(slot).send_buffer {
-            buffer.forget(permit);
+            buffer.forget(concurrency_slot);
         }
     }
 

@@ -4,9 +4,9 @@ use sixmark_http::observer::Token;
 use sixmark_record::outcome::FailurePhase;
 use sixmark_sys::driver::Slot;
 
-/// The number of a permit, which is the right to have one exchange in flight. On a connection with
-/// several exchanges it is also the exchange's token.
-pub(super) type Permit = Token;
+/// The number of a concurrency slot, which is the right to have one exchange in flight. On a
+/// connection with several exchanges it is also the exchange's token.
+pub(super) type ConcurrencySlot = Token;
 
 /// One request and its response. Times are in nanoseconds of the driver's clock.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Exchange {
     pub(super) counted: bool,
     /// The time at which it was due. `None` in a closed loop.
     pub(super) due: Option<u64>,
-    /// True if no permit or no connection was free when it was due.
+    /// True if no concurrency slot or no connection was free when it was due.
     pub(super) waited: bool,
     pub(super) start: u64,
     /// The time at which the last byte of the request was handed to the kernel.
@@ -74,9 +74,10 @@ impl Exchange {
         while self.interims < count {
             self.note_interim(at);
         }
-        match goes_on {
-            true => self.note_first(at, late),
-            false => drop(self.take_back_first()),
+        if goes_on {
+            self.note_first(at, late);
+        } else {
+            self.take_back_first();
         }
     }
 

@@ -1,14 +1,14 @@
 //! Merging several loads into one.
 
-use sixmark_document::provenance::{Ended, RouteTaken};
+use sixmark_document::provenance::Ended;
 use sixmark_record::clocks::Clocks;
 use sixmark_record::interval::Interval;
 use sixmark_record::lapses::Lapses;
 use sixmark_record::tally::Tally;
-use sixmark_record::truth::TruthBook;
+use sixmark_record::truth::ClientRecords;
 use sixmark_sys::usage::Usage;
 
-use super::{AgentLoad, FleetLoad, Loaded, classify_in_flight, worst};
+use super::{Loaded, classify_in_flight, worst};
 
 /// Merges consecutive loads. The seconds of each load are numbered after those of the loads before
 /// it.
@@ -24,7 +24,6 @@ pub fn one_after_the_other<'a>(loads: impl Iterator<Item = &'a Loaded>) -> Loade
         one.lapses.add_later(&load.lapses);
         one.elapsed_ns += load.elapsed_ns;
         one.driver = load.driver;
-        one.fleet = joined_fleet(one.fleet.take(), load.fleet.as_deref());
         one.usage.user_s += load.usage.user_s;
         one.usage.system_s += load.usage.system_s;
         one.usage.peak_rss_bytes = one.usage.peak_rss_bytes.max(load.usage.peak_rss_bytes);
@@ -85,51 +84,8 @@ fn nothing() -> Loaded {
         clocks: Clocks::default(),
         lapses: Lapses::default(),
         usage: Usage::default(),
-        book: TruthBook::default(),
-        fleet: None,
+        client_records: ClientRecords::default(),
     }
-}
-
-/// Returns the fleet of consecutive loads. Agents are told by their names.
-fn joined_fleet(
-    before: Option<Box<FleetLoad>>,
-    later: Option<&FleetLoad>,
-) -> Option<Box<FleetLoad>> {
-    let Some(later) = later else { return before };
-    let Some(mut fleet) = before else { return Some(Box::new(later.clone())) };
-    fleet.server_restarts += later.server_restarts;
-    fleet.duplicates += later.duplicates;
-    fleet.foreign += later.foreign;
-    for agent in &later.agents {
-        match fleet.agents.iter_mut().find(|known| known.name == agent.name) {
-            Some(known) => add_later_share(known, agent),
-            None => fleet.agents.push(agent.clone()),
-        }
-    }
-    Some(fleet)
-}
-
-/// Adds a later share of the same agent.
-fn add_later_share(agent: &mut AgentLoad, later: &AgentLoad) {
-    agent.loaded = one_after_the_other([&agent.loaded, &later.loaded].into_iter());
-    if agent.incomplete_from.is_none() {
-        agent.incomplete_from = later.incomplete_from;
-        agent.lost_because.clone_from(&later.lost_because);
-    }
-    agent.adds_up &= later.adds_up;
-    agent.conflicts += later.conflicts;
-    if agent.spool_failed.is_none() {
-        agent.spool_failed.clone_from(&later.spool_failed);
-    }
-    // The sides of a comparison have different targets.
-    let known = agent.environment.routes.clone();
-    let is_new = |route: &&RouteTaken| known.iter().all(|known| known.to != route.to);
-    let new = later.environment.routes.iter().filter(is_new).cloned();
-    agent.environment.routes.extend(new);
-    if later.clock.bound_ns > agent.clock.bound_ns {
-        agent.clock = later.clock;
-    }
-    agent.late_ns = agent.late_ns.max(later.late_ns);
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_arrived_over_a_time_are_late_by_their_place() {
+    fn spreads_lateness_over_bytes_that_arrived_gradually() {
         let divided = divide(200_000, 1_000_000, 1_600);
         assert_eq!(divided.len(), 16);
         assert!(divided.iter().all(|&(length, _)| length == 100));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrived_after_the_event_is_not_late() {
+    fn bytes_that_arrived_after_the_event_are_not_late() {
         assert_eq!(divide(1_500_000, 1_600_000, 1), [(1, 0)]);
     }
 }

@@ -9,7 +9,6 @@
 //! Begin with [`run_load`], which starts the workers and merges what they count. [`PreparedLoad`]
 //! contains what all of them read, and [`Worker`] is the loop of one thread.
 
-mod agent_load;
 mod builder;
 mod connection;
 mod drawn;
@@ -32,7 +31,6 @@ mod threads;
 pub mod tls;
 mod worker;
 
-pub use agent_load::{AgentLoad, ClockOffset, FleetLoad};
 pub use joined::{at_the_same_time, one_after_the_other};
 pub use prepare::PreparedLoad;
 pub use share::LoadShare;
@@ -50,15 +48,15 @@ use sixmark_record::clocks::Clocks;
 use sixmark_record::interval::Interval;
 use sixmark_record::lapses::Lapses;
 use sixmark_record::plan::Plan;
-use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::seconds::SliceCollector;
 use sixmark_record::tally::{Slice, Tally};
 use sixmark_record::tenth::Tenth;
-use sixmark_record::truth::TruthBook;
+use sixmark_record::truth::ClientRecords;
 use sixmark_sys::usage::{Usage, usage};
 use sixmark_units::family::Family;
 
-/// If an exchange starts later than this after it was due, in nanoseconds, although a permit was
-/// free, the generator can't keep up.
+/// If an exchange starts later than this after it was due, in nanoseconds, although a concurrency
+/// slot was free, the generator can't keep up.
 const LATE: u64 = 1_000_000;
 
 /// Minimum length of a slice that shows how busy a worker is, in nanoseconds. In a shorter one,
@@ -72,7 +70,7 @@ const STALL: u64 = 1_000_000_000;
 /// A family that gives no response for this time, in nanoseconds, is given up; before the load,
 /// this applies to an endpoint on which no connection is established. By then a connect has been
 /// retried three times (RFC 6298, 2.1 and 5.5).
-const LONGEST_SILENCE: u64 = 10_000_000_000;
+const LONGEST_WITHOUT_RESPONSE: u64 = 10_000_000_000;
 
 /// The counts of all workers together.
 #[derive(Clone, Debug)]
@@ -82,7 +80,8 @@ pub struct Loaded {
     /// The counts of each second.
     pub intervals: Vec<Interval>,
     /// The counts of each tenth of a second. Empty unless they were asked for
-    /// ([`PreparedLoad::in_tenths`]) and the load was shorter than 10 s, and if it is several loads.
+    /// ([`PreparedLoad::in_tenths`]) and the load was shorter than 10 s, and if it is several
+    /// loads.
     pub tenths: Vec<Tenth>,
     /// The largest share of a second (0 to 1) in which a worker was not waiting for the kernel.
     pub busiest: f64,
@@ -106,9 +105,7 @@ pub struct Loaded {
     /// The processor time that this process used during the load, and its memory.
     pub usage: Usage,
     /// Every connection and exchange. Empty unless they were asked for.
-    pub book: TruthBook,
-    /// The agents that executed it; `None` if it was this process.
-    pub fleet: Option<Box<FleetLoad>>,
+    pub client_records: ClientRecords,
 }
 
 /// Executes a prepared load. `stop` ends it early. `watch` is called with each worker's counts
@@ -142,7 +139,7 @@ pub fn run_share(
     let prepared = Arc::new(prepared.of_share(&share));
     let plan = &prepared.plan;
     let (sender, receiver) = channel();
-    let (mut seconds, mut busiest) = (SliceGatherer::of(share.workers.clone()), 0.0);
+    let (mut seconds, mut busiest) = (SliceCollector::of(share.workers.clone()), 0.0);
     let workers = threads::start_workers(share, &prepared, stop, sender)?;
     // Ends when every worker has dropped its sender.
     for slice in receiver {
@@ -178,12 +175,12 @@ fn merge(
     before: Usage,
 ) -> Loaded {
     let mut tally = Tally::default();
-    let (mut clocks, mut book, mut lapses) = <(Clocks, TruthBook, Lapses)>::default();
+    let (mut clocks, mut client_records, mut lapses) = <(Clocks, ClientRecords, Lapses)>::default();
     for report in &mut reports {
         tally += &report.tally;
         clocks += &report.clocks;
         lapses.add_worker(&report.lapses);
-        book.add(std::mem::take(&mut report.book));
+        client_records.add(std::mem::take(&mut report.client_records));
     }
     let (put_off_ns, elapsed_ns) =
         joined_time(reports.iter().map(|report| (report.put_off_ns, report.elapsed_ns)));
@@ -200,8 +197,7 @@ fn merge(
         clocks,
         lapses,
         usage: usage().since(before),
-        book,
-        fleet: None,
+        client_records,
     }
 }
 
@@ -244,7 +240,7 @@ mod tests {
     use sixmark_record::fixture::secure_plan;
 
     #[test]
-    fn a_moment_says_nothing_of_how_busy_a_worker_is() {
+    fn reports_no_busy_share_for_slices_below_half_a_second() {
         let plan = secure_plan(PlanTls::default());
         for (length_ns, busy_part) in [(150_000_000, 0.0), (499_999_999, 0.0), (500_000_000, 1.0)] {
             let slice = Slice { length_ns, busy_ns: length_ns, ..Slice::default() };

@@ -1,5 +1,5 @@
 //! Notes on exchanges beside their times, if the plan needs them: contents of responses to check,
-//! redirects, and the cookies of the simulated user of each permit.
+//! redirects, and the cookies of the simulated user of each concurrency slot.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use sixmark_record::check::{Inspection, KeptContent, Rejection};
 use sixmark_record::plan::{FilledRequest, Request};
 use sixmark_record::template::{Template, TemplateValues};
 
-use super::exchange::Permit;
+use super::exchange::ConcurrencySlot;
 use super::prepare::{PreparedLoad, Requests, Sees};
 
-/// The notes of a worker, by permit.
+/// The notes of a worker, by concurrency slot.
 #[derive(Debug)]
 pub(super) struct Notes {
     list: Vec<Note>,
@@ -38,7 +38,7 @@ pub(super) enum Onward {
     Stays(Why),
 }
 
-/// The notes on the exchange of a permit.
+/// The notes on the exchange of a concurrency slot.
 #[derive(Debug, Default)]
 struct Note {
     /// The request without cookies, if it was built for this exchange alone.
@@ -57,7 +57,7 @@ struct Note {
 pub(super) struct ExchangeKey<'a> {
     pub(super) prepared: &'a PreparedLoad,
     pub(super) endpoint: usize,
-    pub(super) permit: Permit,
+    pub(super) concurrency_slot: ConcurrencySlot,
     pub(super) request: u32,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Outgoing<'a> {
         make: impl FnOnce(&Parts<'_>, Option<Arc<Vec<u8>>>, bool) -> Result<T, String>,
     ) -> Option<T> {
         let (which, notes) = (self.which, self.notes?);
-        notes.listen(which.permit);
+        notes.listen(which.concurrency_slot);
         let filled = notes.fill(&which, self.values)?;
         let parts = filled.parts(which.scheme(), which.authority());
         // An error is impossible: the names of the fields were checked before the load began.
@@ -143,33 +143,36 @@ impl Notes {
         self.now_ms = now_ms;
     }
 
-    fn note(&mut self, permit: Permit) -> &mut Note {
-        self.note_and_room(permit).0
+    fn note(&mut self, concurrency_slot: ConcurrencySlot) -> &mut Note {
+        self.note_and_room(concurrency_slot).0
     }
 
-    fn note_and_room(&mut self, permit: Permit) -> (&mut Note, &mut KeptContent) {
-        let permit = permit as usize;
-        if self.list.len() <= permit {
-            self.list.resize_with(permit + 1, Note::default);
+    fn note_and_room(
+        &mut self,
+        concurrency_slot: ConcurrencySlot,
+    ) -> (&mut Note, &mut KeptContent) {
+        let concurrency_slot = concurrency_slot as usize;
+        if self.list.len() <= concurrency_slot {
+            self.list.resize_with(concurrency_slot + 1, Note::default);
         }
-        (&mut self.list[permit], &mut self.kept)
+        (&mut self.list[concurrency_slot], &mut self.kept)
     }
 
     /// Releases the content that was kept of the exchange, which is over.
-    pub(super) fn let_go(&mut self, permit: Permit) {
-        let (note, kept) = self.note_and_room(permit);
+    pub(super) fn let_go(&mut self, concurrency_slot: ConcurrencySlot) {
+        let (note, kept) = self.note_and_room(concurrency_slot);
         note.inspection.let_go(kept);
     }
 
     /// Resets the notes for a new exchange.
-    pub(super) fn begin(&mut self, permit: Permit) {
-        let note = self.note(permit);
+    pub(super) fn begin(&mut self, concurrency_slot: ConcurrencySlot) {
+        let note = self.note(concurrency_slot);
         (note.made, note.location, note.hops) = (None, None, 0);
     }
 
     /// Resets what is known of the response, before the request is sent, perhaps again.
-    pub(super) fn listen(&mut self, permit: Permit) {
-        let (note, kept) = self.note_and_room(permit);
+    pub(super) fn listen(&mut self, concurrency_slot: ConcurrencySlot) {
+        let (note, kept) = self.note_and_room(concurrency_slot);
         note.inspection.begin(kept);
         note.location = None;
     }
@@ -185,20 +188,21 @@ impl Notes {
         let endpoint = &prepared.endpoints[which.endpoint];
         let changes = !endpoint.requests[which.request as usize].constant;
         let now_ms = self.now_ms;
-        let note = self.note(which.permit);
+        let note = self.note(which.concurrency_slot);
         if note.made.is_none() && changes && prepared.fills() {
             note.made = Some(which.filled(values));
         }
-        match prepared.plan.cookies {
-            true => note.with_cookies(which, now_ms, values),
-            false => note.made.clone(),
+        if prepared.plan.cookies {
+            note.with_cookies(which, now_ms, values)
+        } else {
+            note.made.clone()
         }
     }
 
     /// Returns the method of the request that was built for the exchange alone. `None` if there is
     /// none, so that its method is that of the plan.
-    pub(super) fn method(&mut self, permit: Permit) -> Option<&str> {
-        self.note(permit).made.as_ref().map(FilledRequest::method)
+    pub(super) fn method(&mut self, concurrency_slot: ConcurrencySlot) -> Option<&str> {
+        self.note(concurrency_slot).made.as_ref().map(FilledRequest::method)
     }
 
     /// Checks a complete response with this status.
@@ -207,11 +211,11 @@ impl Notes {
         which: &ExchangeKey<'_>,
         status: u16,
     ) -> Result<(), Rejection> {
-        self.note(which.permit).inspection.finish(&which.request().checks, status)
+        self.note(which.concurrency_slot).inspection.finish(&which.request().checks, status)
     }
 
-    /// Replaces the exchange's request by the one to which a response with this status redirects, if
-    /// there is one.
+    /// Replaces the exchange's request by the one to which a response with this status redirects,
+    /// if there is one.
     pub(super) fn follow(
         &mut self,
         which: &ExchangeKey<'_>,
@@ -221,7 +225,7 @@ impl Notes {
         if !which.prepared.plan.location || !is_redirect(status) {
             return Onward::Ends;
         }
-        let note = self.note(which.permit);
+        let note = self.note(which.concurrency_slot);
         if note.hops >= MOST_HOPS {
             return Onward::IsCut;
         }
@@ -304,7 +308,7 @@ impl ResponseVisitor for NoteTaker<'_> {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         let (which, plan) = (self.which, &self.which.prepared.plan);
         let now_ms = self.notes.now_ms;
-        let note = self.notes.note(which.permit);
+        let note = self.notes.note(which.concurrency_slot);
         note.inspection.field(&which.request().checks, name, value);
         if plan.location
             && note.location.is_none()
@@ -321,7 +325,7 @@ impl ResponseVisitor for NoteTaker<'_> {
     fn content(&mut self, bytes: &[u8]) {
         let which = self.which;
         if which.sees().content {
-            let (note, kept) = self.notes.note_and_room(which.permit);
+            let (note, kept) = self.notes.note_and_room(which.concurrency_slot);
             note.inspection.content(&which.request().checks, bytes, kept);
         }
     }

@@ -196,9 +196,10 @@ fn takes_notes(plan: &Plan) -> bool {
 }
 
 fn urls(plan: &Plan) -> Result<Vec<Url>, CommandError> {
-    match plan.location {
-        true => plan.targets.iter().map(|t| t.url.parse().map_err(CommandError::Usage)).collect(),
-        false => Ok(Vec::new()),
+    if plan.location {
+        plan.targets.iter().map(|t| t.url.parse().map_err(CommandError::Usage)).collect()
+    } else {
+        Ok(Vec::new())
     }
 }
 

@@ -198,10 +198,7 @@ fn reachable(to: SocketAddr) -> SocketAddr {
         SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
     };
-    match to.ip().is_unspecified() {
-        true => SocketAddr::new(loopback, to.port()),
-        false => to,
-    }
+    if to.ip().is_unspecified() { SocketAddr::new(loopback, to.port()) } else { to }
 }
 
 /// Returns the transport configuration of connections over a family. What it does not set is as
@@ -333,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_whose_streams_are_not_read_may_send_no_more_than_the_windows() {
+    fn flow_control_windows_limit_what_a_server_sends_unread() {
         let now = Instant::now();
         let [mut client, mut server] = pair(now);
         while client.send(&mut server, now) | server.send(&mut client, now) {}

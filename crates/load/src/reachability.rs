@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_can_be_reached_when_every_worker_gave_up_and_none_got_through() {
+    fn is_unreachable_if_every_worker_gave_up_and_none_succeeded() {
         let reachability = Reachability::new(2);
         reachability.note_given_up();
         assert!(!reachability.is_unreachable());

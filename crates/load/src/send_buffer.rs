@@ -2,7 +2,7 @@
 
 use sixmark_sys::driver::Message;
 
-use super::exchange::Permit;
+use super::exchange::ConcurrencySlot;
 use crate::tls::{Failure, Room, Session};
 
 /// Maximum number of bytes of a long request that are encrypted at once. More would only use
@@ -20,7 +20,7 @@ pub(super) struct SendBuffer {
     /// True if the connection is on the list of those that may have data to send.
     pub(super) touched: bool,
     /// Exchanges whose request ends in the bytes handed over last or to be handed over next.
-    pub(super) leaving: Vec<Permit>,
+    pub(super) leaving: Vec<ConcurrencySlot>,
     /// A request, and the position from which on it is not encrypted yet.
     pub(super) message: Option<(Message, usize)>,
     /// True if the connection has ended: nothing that is sent now is read.
@@ -31,8 +31,8 @@ pub(super) struct SendBuffer {
 
 impl SendBuffer {
     /// Stops tracking when an exchange's request is sent.
-    pub(super) fn forget(&mut self, permit: Permit) {
-        self.leaving.retain(|&leaving| leaving != permit);
+    pub(super) fn forget(&mut self, concurrency_slot: ConcurrencySlot) {
+        self.leaving.retain(|&leaving| leaving != concurrency_slot);
     }
 
     /// Encrypts a piece of the request. Returns true if it was the last one.

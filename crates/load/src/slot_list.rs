@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_keeps_the_order_of_what_is_left_in_it() {
+    fn keeps_the_order_of_the_remaining_slots_after_removals() {
         let (mut links, mut list) = (SlotLinks::default(), SlotList::default());
         links.grow(5);
         (0..5).for_each(|slot| list.push(&mut links, slot));

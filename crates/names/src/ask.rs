@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_server_knows_comes_before_what_others_failed_in() {
+    fn prefers_the_answer_of_one_server_over_failures_of_others() {
         let servers = [server("192.0.2.1"), server("2001:db8::1"), server("192.0.2.3")];
         let silent = || ServerReply::Silent(Duration::from_secs(5));
         let of = |replies: [ServerReply; 3]| {

@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_no_absence_and_an_absence_no_failure() {
+    fn distinguishes_failed_lookups_from_absent_names() {
         let who = || "192.0.2.1 answers NXDOMAIN".to_owned();
         let system = || "the system's resolver".to_owned();
         let failed = |why: &str| FamilyAnswer::Failed(why.to_owned());
@@ -331,12 +331,12 @@ mod tests {
     }
 
     #[test]
-    fn any_family_will_do_for_a_peer() {
+    fn looks_up_a_peer_in_any_family() {
         assert!(look_up_any("localhost").unwrap().iter().all(IpAddr::is_loopback));
     }
 
     #[test]
-    fn families_without_an_address_are_described_together_where_they_agree() {
+    fn describes_families_together_if_their_answers_agree() {
         let lookup = |answer| Some(FamilyLookup { answer, took: Duration::ZERO });
         let of = |ipv6, ipv4| {
             let families = PerFamily { ipv6: lookup(ipv6), ipv4: lookup(ipv4) };

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_that_of_rfc_1035() {
+    fn encodes_a_query_as_in_rfc_1035() {
         let expected =
             b"\x00\x07\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01a\x07example\x00\x00\x1c\x00\x01";
         assert_eq!(query(), expected);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_read_behind_an_alias_each_once() {
+    fn reads_addresses_behind_an_alias_without_duplicates() {
         let one = Ipv6Addr::LOCALHOST;
         let records = [
             record(5, b"\x01b\xc0\x0e"),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_that_is_cut_short_is_none_unless_it_says_so() {
+    fn rejects_an_incomplete_response_without_the_truncation_flag() {
         let whole = response([0x81, 0x80], &[&record(28, &[0; 16])]);
         for length in 0..whole.len() {
             assert_eq!(read(&whole[..length]), None, "{length}");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_response_to_another_question_is_none() {
+    fn rejects_the_response_to_another_query() {
         let good = response([0x81, 0x82], &[]);
         assert_eq!(read(&good).unwrap().rcode, 2);
         let changed = |at: usize| {

@@ -40,9 +40,10 @@ impl ResolverSettings {
         }
         let searched = self.search.iter().map(|domain| format!("{name}.{domain}"));
         let itself = std::iter::once(name.to_owned());
-        match name.matches('.').count() >= self.dots {
-            true => itself.chain(searched).collect(),
-            false => searched.chain(itself).collect(),
+        if name.matches('.').count() >= self.dots {
+            itself.chain(searched).collect()
+        } else {
+            searched.chain(itself).collect()
         }
     }
 }
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resolv_conf_is_read_as_resolvers_do() {
+    fn reads_resolv_conf_as_system_resolvers_do() {
         let read = read_resolv_conf(
             "# a comment\nnameserver 192.0.2.1\nnameserver fe80::1%lo ; two\nnameserver nonsense\n\
              nameserver ::1\nnameserver ::2\ndomain old.example\nsearch a.example. b.example\n\
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_knows_families_by_name() {
+    fn finds_the_families_of_a_name_in_the_hosts_file() {
         let hosts = "127.0.0.1 localhost\n::1\tlocalhost ip6 # four\n10.0.0.1 four FOUR.example";
         let of = |name| families_in_hosts(hosts, name);
         assert_eq!(of("LOCALHOST"), PerFamily { ipv6: true, ipv4: true });
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_listed_without_their_actions() {
+    fn lists_nsswitch_sources_without_their_actions() {
         let text = "passwd: files\nhosts: files mdns4_minimal [NOTFOUND=return] dns # x\n";
         assert_eq!(host_sources(text), ["files", "mdns4_minimal", "dns"]);
         assert_eq!(host_sources("hosts: files [!UNAVAIL=return]"), ["files"]);

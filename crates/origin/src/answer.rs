@@ -74,10 +74,7 @@ impl AnswerRequest {
         if let Some(length) = response.size_hint().exact() {
             response.headers_mut().entry(CONTENT_LENGTH).or_insert(HeaderValue::from(length));
         }
-        match self.head {
-            true => response.map(|_| Payload::text("")),
-            false => response,
-        }
+        if self.head { response.map(|_| Payload::text("")) } else { response }
     }
 }
 

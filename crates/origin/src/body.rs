@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_block_is_not_constant() {
+    fn the_block_contains_every_byte_value() {
         for byte in 0..=u8::MAX {
             assert!(BLOCK.contains(&byte), "{byte}");
         }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_sent_cannot_become_markup() {
+    fn escapes_client_input_in_the_page() {
         let page = render("/dynamic?a&b", "<script>&\"", "[::1]:7");
         assert!(!page.contains("<script>"), "{page}");
         assert!(page.contains("&lt;script&gt;&amp;&quot;"), "{page}");

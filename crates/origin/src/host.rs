@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_a_name_or_an_address_perhaps_with_a_port() {
+    fn accepts_names_and_addresses_with_an_optional_port() {
         for host in [
             "",
             ":",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_host_or_the_request_is_old() {
+    fn requires_one_valid_host_but_allows_none_in_http_1_0() {
         for (hosts, old, new) in [
             (&[][..], true, false),
             (&["a"][..], true, true),

@@ -89,10 +89,7 @@ impl Default for Limits {
 impl Options {
     /// Returns the ALPN names of the protocols offered, the preferred one first.
     fn protocols(&self) -> &'static [&'static str] {
-        match self.http3 {
-            true => &["h3", "h2", "http/1.1"],
-            false => &["h2", "http/1.1"],
-        }
+        if self.http3 { &["h3", "h2", "http/1.1"] } else { &["h2", "http/1.1"] }
     }
 
     fn describe(&self, addresses: &[SocketAddr]) -> Value {

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_address_is_named_with_the_reason_and_the_way_out() {
+    fn names_an_address_in_use_and_suggests_another_port() {
         for address in ["[::1]:0", "127.0.0.1:0"] {
             let holder = TcpListener::bind(address).unwrap();
             let taken = holder.local_addr().unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_another_host_is_refused_by_name() {
+    fn names_an_address_of_another_host_that_it_can_not_listen_on() {
         for address in ["[2001:db8::1]:0", "192.0.2.1:0"] {
             let error = bind_all(&[address.parse().unwrap()]).unwrap_err();
             assert!(error.to_string().starts_with("can't listen on "), "{error}");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn no_address_at_all_is_refused() {
+    fn rejects_an_empty_address_list() {
         assert_eq!(bind_all(&[]).unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 }

@@ -16,19 +16,17 @@ pub struct Pause {
 impl Pause {
     /// Creates a pause. Returns an error message unless `length` is above 0 and less than `every`.
     pub fn new(length: Duration, every: Duration) -> Result<Pause, String> {
-        match length > Duration::ZERO && length < every {
-            true => Ok(Pause { length, every }),
-            false => Err("LENGTH must be above 0 and shorter than EVERY, as in 500ms/5s".into()),
+        if length > Duration::ZERO && length < every {
+            Ok(Pause { length, every })
+        } else {
+            Err("LENGTH must be above 0 and shorter than EVERY, as in 500ms/5s".into())
         }
     }
 
     /// Returns how long to hold a response that is due `since` after the start.
     fn holds(&self, since: Duration) -> Duration {
         let into = Duration::from_nanos((since.as_nanos() % self.every.as_nanos()) as u64);
-        match into + self.length >= self.every {
-            true => self.every - into,
-            false => Duration::ZERO,
-        }
+        if into + self.length >= self.every { self.every - into } else { Duration::ZERO }
     }
 }
 
@@ -82,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_due_in_a_pause_is_held_until_its_end() {
+    fn holds_responses_due_in_a_pause_until_it_ends() {
         let pause: Pause = "500ms/5s".parse().unwrap();
         for (since, holds) in
             [(0, 0), (4_499, 0), (4_500, 500), (4_999, 1), (5_000, 0), (9_750, 250)]
@@ -94,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pause_is_refused() {
+    fn rejects_an_invalid_pause() {
         for text in ["", "500ms", "5s/5s", "6s/5s", "0s/5s", "a/b", "1s/0s"] {
             assert!(text.parse::<Pause>().is_err(), "{text}");
         }

@@ -42,9 +42,10 @@ fn take(stream: &TcpStream, read: &mut Vec<u8>) -> io::Result<usize> {
 /// Returns whether the bytes are the HTTP/2 preface, or `None` if more bytes are needed.
 fn judge(read: &[u8]) -> Option<bool> {
     let common = read.len().min(PREFACE.len());
-    match read[..common] == PREFACE[..common] {
-        true => (common == PREFACE.len()).then_some(true),
-        false => Some(false),
+    if read[..common] == PREFACE[..common] {
+        (common == PREFACE.len()).then_some(true)
+    } else {
+        Some(false)
     }
 }
 
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_whole_preface_is_http2_and_the_first_other_byte_is_not() {
+    fn recognises_http2_only_by_the_whole_preface() {
         for (read, judged) in [
             (&b""[..], None),
             (b"PRI", None),

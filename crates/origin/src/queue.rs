@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_served_one_after_the_other_and_idle_time_is_not_made_up() {
+    fn serves_requests_in_sequence_without_making_up_idle_time() {
         let queue = Queue::new();
         let (ms, start) = (Duration::from_millis, Instant::now());
         let served = [(0, 10), (0, 20), (5, 30), (100, 110), (101, 120)];

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_path_has_its_route() {
+    fn parses_every_path_to_its_route() {
         let ms = Duration::from_millis;
         for (path, route) in [
             ("/", Route::Index),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_path_is_told_what_exists() {
+    fn lists_the_known_paths_for_an_unknown_path() {
         for path in ["/nothing", "/bytes", "/health/1", "//", "*", "", "/bytés/1"] {
             match Route::parse(path) {
                 Err(Refusal::Unknown(line)) => assert!(line.contains("/bytes/N"), "{line}"),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_and_the_refusal_list_the_same_paths() {
+    fn the_index_lists_every_path_of_the_refusal() {
         for path in PATHS.split(' ') {
             assert!(INDEX.lines().any(|line| line.split(' ').next() == Some(path)), "{path}");
         }

@@ -60,10 +60,7 @@ async fn secure(stream: TcpStream, tls: TlsAcceptor, session: Arc<Session>) {
     let Ok(stream) = tls.accept(stream).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let wire = StoppableStream::new(stream, session.clone(), Vec::new());
-    match agreed {
-        true => http2(wire, session).await,
-        false => http1(wire, session).await,
-    }
+    if agreed { http2(wire, session).await } else { http1(wire, session).await }
 }
 
 async fn http1<S: Stream>(mut wire: StoppableStream<S>, session: Arc<Session>) {

@@ -70,7 +70,7 @@ fn unchunk(mut bytes: &[u8]) -> (Vec<u8>, usize) {
 }
 
 #[test]
-fn bytes_sends_exactly_that_many() {
+fn bytes_sends_the_requested_number_of_bytes() {
     on_both_families(|address| {
         for n in [0, 1, 65_536, 1_000_003] {
             let (head, body) = get(address, &format!("/bytes/{n}"));
@@ -125,7 +125,7 @@ fn chunked_is_valid_and_comes_in_several_chunks() {
 }
 
 #[test]
-fn delay_waits_at_least_so_long() {
+fn delay_waits_for_at_least_the_requested_time() {
     on_both_families(|address| {
         let start = Instant::now();
         assert_eq!(get(address, "/delay/30").1, b"waited 30 ms\n");
@@ -134,7 +134,7 @@ fn delay_waits_at_least_so_long() {
 }
 
 #[test]
-fn busy_computes_at_least_so_long() {
+fn busy_computes_for_at_least_the_requested_time() {
     on_both_families(|address| {
         let start = Instant::now();
         assert_eq!(get(address, "/busy/3000").1, b"computed for 3000 us\n");
@@ -152,7 +152,7 @@ fn drip_spaces_its_bytes() {
 }
 
 #[test]
-fn a_capacity_is_each_address_s_own() {
+fn capacity_limits_the_request_rate_on_each_address() {
     on_both_families(|address| {
         let start = Instant::now();
         (0..3).for_each(|_| assert_eq!(get(address, "/capacity/100").1, b"served\n"));
@@ -162,7 +162,7 @@ fn a_capacity_is_each_address_s_own() {
 }
 
 #[test]
-fn status_answers_with_that_code() {
+fn status_answers_with_the_requested_code() {
     on_both_families(|address| {
         for code in [200, 204, 205, 301, 304, 404, 418, 500, 503, 599] {
             let (head, body) = get(address, &format!("/status/{code}"));
@@ -232,7 +232,7 @@ fn reset_breaks_the_connection_in_the_body() {
 }
 
 #[test]
-fn reset_comes_after_the_pipelined_answers_before_it() {
+fn reset_follows_the_answers_to_earlier_pipelined_requests() {
     on_both_families(|address| {
         let requests = "GET /health HTTP/1.1\r\nHost: o\r\n\r\nGET /reset HTTP/1.1\r\nHost: o\r\n\r\n\
                         GET /health HTTP/1.1\r\nHost: o\r\n\r\n";
@@ -280,7 +280,7 @@ fn stall_answers_nothing_until_the_origin_stops() {
 }
 
 #[test]
-fn stall_after_some_bytes_sends_those_and_no_more() {
+fn stall_sends_the_requested_bytes_and_no_more() {
     for family in 0..2 {
         let origin = origin();
         let address = origin.addresses()[family];
@@ -323,7 +323,7 @@ fn the_index_is_plain_text() {
 }
 
 #[test]
-fn bad_paths_numbers_and_methods_are_refused_with_a_line() {
+fn rejects_bad_paths_numbers_and_methods_with_a_hint() {
     on_both_families(|address| {
         for (method, path, code, line) in [
             ("GET", "/nothing", 404, "/bytes/N"),
@@ -387,7 +387,7 @@ fn a_refused_upload_still_gets_its_answer() {
 }
 
 #[test]
-fn it_describes_where_it_listens() {
+fn describes_its_listening_addresses() {
     let origin = origin();
     let [v6, v4] = [origin.addresses()[0].port(), origin.addresses()[1].port()];
     assert_eq!(
@@ -402,7 +402,7 @@ fn it_describes_where_it_listens() {
 }
 
 #[test]
-fn its_ports_are_free_once_it_has_stopped() {
+fn frees_its_ports_when_it_stops() {
     let first = origin();
     let listen = first.addresses().to_vec();
     first.addresses().iter().for_each(|&address| drop(get(address, "/health")));
@@ -414,7 +414,7 @@ fn its_ports_are_free_once_it_has_stopped() {
 }
 
 #[test]
-fn it_can_be_dropped_inside_another_runtime() {
+fn an_origin_can_be_dropped_inside_another_runtime() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async { drop(origin()) });
 }

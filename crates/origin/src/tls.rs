@@ -117,13 +117,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wildcard_and_loopback_add_no_name_of_their_own() {
+    fn wildcard_and_loopback_addresses_add_no_certificate_name() {
         let listened = ["::", "0.0.0.0", "::1", "192.0.2.1"].map(|one| one.parse().unwrap());
         assert_eq!(names_of_addresses(&listened), ["localhost", "127.0.0.1", "192.0.2.1", "::1"]);
     }
 
     #[test]
-    fn what_is_no_certificate_is_refused_by_name() {
+    fn names_the_file_with_an_invalid_certificate_or_key() {
         let dir = tempfile::tempdir().unwrap();
         let [certificate, key] = ["certificate", "key"].map(|name| dir.path().join(name));
         std::fs::write(&certificate, "none").unwrap();

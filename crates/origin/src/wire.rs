@@ -65,10 +65,7 @@ impl<S: Stream> StoppableStream<S> {
 
     /// Fails if nothing more may be written.
     fn writable(&self) -> io::Result<()> {
-        match self.abrupt {
-            true => self.going_on(),
-            false => Ok(()),
-        }
+        if self.abrupt { self.going_on() } else { Ok(()) }
     }
 
     fn going_on(&self) -> io::Result<()> {

@@ -12,6 +12,7 @@ use sixmark_sheet::board::{
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::{duration_us, write_count, write_percent};
 
+use crate::generator::is_saturated;
 use crate::outcome::Outcome;
 use crate::plan::{Endpoint, Plan};
 use crate::tally::{RunningCounts, RunningTally, Slice, SliceTally};
@@ -21,9 +22,6 @@ use agents::AgentRows;
 pub use minute::LoadMinute;
 pub use search::SearchBoard;
 
-/// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
-/// the second it waited for the kernel.
-pub const BUSY: f64 = 0.95;
 /// The number of seconds without a response after which a family is said to have fallen away.
 const SILENT: u64 = 3;
 /// The share of failed exchanges above which they are named first.
@@ -36,7 +34,7 @@ const MOST_STATUSES: usize = 4;
 /// Returns a doubt if a worker was busy for almost all of a second, given the busy share.
 pub fn busy_doubt(busiest: f64) -> Option<String> {
     let share = write_percent(busiest.min(1.0));
-    (busiest > BUSY).then(|| {
+    is_saturated(busiest).then(|| {
         format!("a worker was busy for {share} of the last second: the generator may be the limit")
     })
 }
@@ -354,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_is_shown_once_every_worker_has_told_of_it() {
+    fn shows_a_second_once_every_worker_has_reported_it() {
         let mut plan = plan();
         plan.load.threads = std::num::NonZeroU32::new(2).unwrap();
         let mut board = RunBoard::new(&plan);
@@ -369,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_doubt_is_a_family_that_fell_away() {
+    fn lists_a_silent_family_as_the_first_doubt() {
         let plan = plan();
         let mut board = RunBoard::new(&plan);
         let mut shown = None;
@@ -395,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_second_is_no_rate() {
+    fn does_not_compute_a_rate_from_a_partial_second() {
         let plan = plan();
         let mut board = RunBoard::new(&plan);
         board.see(&slice(0, 10));
@@ -405,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_requests_is_progress_too() {
+    fn shows_progress_by_requests_for_a_run_without_a_duration() {
         let mut plan = plan();
         (plan.load.duration, plan.load.requests) = (None, NonZeroU64::new(100));
         let shown = RunBoard::new(&plan).see(&slice(0, 15)).unwrap();

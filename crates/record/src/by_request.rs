@@ -1,7 +1,6 @@
 //! The figures of each request of a mix, by its name.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::AddAssign;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::peer::is_default;
 use crate::plan::Request;
+use crate::tally::tally_parts;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
@@ -114,14 +114,7 @@ impl RequestTally {
     }
 }
 
-impl AddAssign<&RequestTally> for RequestTally {
-    fn add_assign(&mut self, other: &RequestTally) {
-        self.status += &other.status;
-        self.failures += &other.failures;
-        self.unaccepted = self.unaccepted.saturating_add(other.unaccepted);
-        self.response += &other.response;
-    }
-}
+tally_parts!(RequestTally { status, failures, unaccepted, response });
 
 /// The figures of the requests of a mix that have the same name. An exchange that a redirect led to
 /// counts for the request that was redirected.
@@ -174,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_with_one_name_are_not_told_apart() {
+    fn keeps_no_figures_by_name_if_all_requests_share_one_name() {
         for requests in [vec![named("a", 1.0)], vec![named("a", 1.0), named("a", 2.0)]] {
             let names = RequestNames::new(&requests);
             assert_eq!((names.places().len(), names.figures(&[]).len()), (0, 0));
@@ -191,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_names_those_with_the_most_weight_have_figures() {
+    fn keeps_figures_of_the_heaviest_names_if_there_are_too_many() {
         let number = MOST_NAMES + 50;
         let weight = |at: usize| if at < 50 { 1.0 } else { 2.0 };
         let requests: Vec<Request> =

@@ -1,7 +1,6 @@
 //! The figures of each step of a rate.
 
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +8,7 @@ use crate::by_request::RequestTally;
 use crate::pace::{RateStage, RequestRate};
 use crate::peer::is_default;
 use crate::plan::Plan;
+use crate::tally::tally_parts;
 use sixmark_document::timing::Summary;
 
 /// The number of steps with figures of their own: each costs every thread a histogram for each
@@ -124,14 +124,7 @@ impl StepTally {
     }
 }
 
-impl AddAssign<&StepTally> for StepTally {
-    fn add_assign(&mut self, other: &StepTally) {
-        self.exchanges += &other.exchanges;
-        self.dropped = self.dropped.saturating_add(other.dropped);
-        self.unsent = self.unsent.saturating_add(other.unsent);
-        self.responses = self.responses.saturating_add(other.responses);
-    }
-}
+tally_parts!(StepTally { exchanges, dropped, unsent, responses });
 
 /// The figures of one step of a rate: of the exchanges that were due in it, unless stated
 /// otherwise.
@@ -228,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_steps_are_counted_together_at_the_end() {
+    fn merges_the_steps_beyond_the_maximum_into_the_last_one() {
         let number = MOST_STEPS as u64 + 20;
         let stages: Vec<(f64, u64)> = (1..=number).map(|n| (n as f64, 1)).collect();
         let all = steps(&stages);
@@ -240,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_count_each_exchange_once_and_the_rate_by_the_time_of_the_step() {
+    fn counts_each_exchange_once_and_divides_by_the_duration_of_the_step() {
         let all = steps(&[(100.0, 2), (300.0, 2)]);
         let mut tally = StepTally { dropped: 4, unsent: 3, responses: 150, ..StepTally::default() };
         tally.exchanges.status.add(200, 90);

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_families_are_as_far_apart_as_in_the_worse_half() {
+    fn takes_the_difference_from_the_half_in_which_it_is_larger() {
         let halves = [
             PerFamily { ipv6: tally(&[1_000; 9]), ipv4: tally(&[1_200; 9]) },
             PerFamily { ipv6: tally(&[1_500; 9]), ipv4: tally(&[1_100; 9]) },
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_smaller_than_over_loopback_is_below_the_floor() {
+    fn reports_phases_whose_difference_is_below_the_loopback_floor() {
         let halves = [PerFamily { ipv6: tally(&[1_000; 9]), ipv4: tally(&[1_200; 9]) }];
         let leg = Leg::new(7, &halves);
         let of = |wait| family_result(&tally(&[wait; 9]).unwrap(), Vec::new(), 1.0, false);

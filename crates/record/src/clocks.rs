@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::peer::is_default;
+pub use crate::timed_phase::PhaseClocks;
 
 /// Who takes the timestamps of sending and receiving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,79 +33,33 @@ pub enum PhaseClock {
     Both,
 }
 
-/// The clock of each phase, provided that no timestamp is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PhaseClocks {
-    /// From SYN to SYN-ACK by the kernel's clock. In documents of older versions perhaps from the
-    /// connect call to established by this process's.
-    pub connect: PhaseClock,
-    /// The handshake of TLS or QUIC.
-    pub tls: PhaseClock,
-    /// From a request's last byte to the first of an interim response.
-    #[serde(default = "clock_of_older_documents")]
-    pub interim: PhaseClock,
-    /// From a request's last byte to its final response's first.
-    pub wait: PhaseClock,
-    /// From an exchange's start to its response's first byte.
-    #[serde(default = "clock_of_older_documents")]
-    pub ttfb: PhaseClock,
-    /// From the response's first byte to its last.
-    pub transfer: PhaseClock,
-    /// From due to start.
-    pub slip: PhaseClock,
-    /// From start to last byte.
-    pub service: PhaseClock,
-    /// From due to last byte; in a closed loop from start to last byte.
-    pub response: PhaseClock,
-    /// From established to closed.
-    pub lifetime: PhaseClock,
+/// By which clock a run times a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClockRule {
+    /// The kernel times it anyway: each handshake of TCP.
+    Kernel,
+    /// This process times it anyway.
+    User,
+    /// Both ends are times of sending and receiving, by whoever takes these.
+    Whole,
+    /// One end is a time of sending or receiving, the other one this process's.
+    Part,
 }
 
-/// The clock of a phase that the document does not contain: older documents have no times of it
-/// either.
-fn clock_of_older_documents() -> PhaseClock {
+/// Returns the clock of a phase that a document does not contain: older documents have no times of
+/// it either.
+pub(crate) fn clock_of_older_documents() -> PhaseClock {
     PhaseClock::User
 }
 
 impl PhaseClocks {
-    /// Returns the clocks of a run whose timestamps are taken by `mode`. The kernel times each
-    /// handshake of TCP anyway.
+    /// Returns the clocks of a run whose timestamps are taken by `mode`.
     pub fn of(mode: Timestamps) -> PhaseClocks {
-        let (whole, part) = match mode {
-            Timestamps::Kernel => (PhaseClock::Kernel, PhaseClock::Both),
-            Timestamps::User => (PhaseClock::User, PhaseClock::User),
-        };
-        PhaseClocks {
-            connect: PhaseClock::Kernel,
-            tls: PhaseClock::User,
-            interim: whole,
-            wait: whole,
-            ttfb: part,
-            transfer: whole,
-            slip: part,
-            service: part,
-            response: part,
-            lifetime: PhaseClock::User,
-        }
-    }
-
-    /// Returns each clock with the name of its phase, in the order in which a table shows them.
-    pub fn named(&self) -> [(&'static str, PhaseClock); 10] {
-        let &PhaseClocks { connect, tls, interim, wait, ttfb, transfer, .. } = self;
-        let &PhaseClocks { slip, service, response, lifetime, .. } = self;
-        [
-            ("connect", connect),
-            ("tls", tls),
-            ("interim", interim),
-            ("wait", wait),
-            ("ttfb", ttfb),
-            ("transfer", transfer),
-            ("slip", slip),
-            ("service", service),
-            ("response", response),
-            ("lifetime", lifetime),
-        ]
+        PhaseClocks::from_fn(|phase| match (phase.clock_rule(), mode) {
+            (ClockRule::Kernel, _) | (ClockRule::Whole, Timestamps::Kernel) => PhaseClock::Kernel,
+            (ClockRule::Part, Timestamps::Kernel) => PhaseClock::Both,
+            (ClockRule::User, _) | (_, Timestamps::User) => PhaseClock::User,
+        })
     }
 }
 

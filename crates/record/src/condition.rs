@@ -28,18 +28,7 @@ pub struct Condition {
 /// The share of exchanges without a complete response, or with a status that is not accepted.
 const FAILURES: Metric = Metric::Quantity(Quantity::Failures);
 
-/// The phases that a condition may bound.
-const PHASES: [TimedPhase; 7] = [
-    TimedPhase::Connect,
-    TimedPhase::Tls,
-    TimedPhase::Wait,
-    TimedPhase::Ttfb,
-    TimedPhase::Transfer,
-    TimedPhase::Service,
-    TimedPhase::Response,
-];
-
-/// The figures of those phases that a condition may bound. It excludes any that improves as
+/// The figures of a phase that a condition may bound. It excludes any that improves as
 /// responses get slower.
 const QUANTILES: [TimePoint; 7] = [
     TimePoint::Mean,
@@ -69,9 +58,8 @@ impl Condition {
     /// Returns whether `value` is within the limit. `None` is not.
     pub fn admits(&self, value: Option<f64>) -> bool {
         let value = value.map(|value| value / self.unit());
-        value.is_some_and(|value| match self.strict {
-            true => value < self.bound.value(),
-            false => value <= self.bound.value(),
+        value.is_some_and(|value| {
+            if self.strict { value < self.bound.value() } else { value <= self.bound.value() }
         })
     }
 
@@ -187,13 +175,11 @@ fn with_example(wrong: String) -> String {
 fn check_metric(metric: Metric) -> Result<(), String> {
     match metric {
         FAILURES => Ok(()),
-        Metric::Time(phase, point) if PHASES.contains(&phase) && QUANTILES.contains(&point) => {
-            Ok(())
-        }
+        Metric::Time(phase, point) if phase.is_bounded() && QUANTILES.contains(&point) => Ok(()),
         _ => Err(format!(
             "a search can bound failures, and {} of {}",
             QUANTILES.map(TimePoint::name).join(", "),
-            PHASES.map(TimedPhase::name).join(", "),
+            TimedPhase::bounded().map(TimedPhase::name).collect::<Vec<_>>().join(", "),
         )),
     }
 }
@@ -242,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_read_and_written_alike() {
+    fn parses_a_condition_and_writes_it_in_normal_form() {
         for (text, again) in [
             ("response.p99 < 10ms", "response.p99 < 10ms"),
             ("wait.p999<=1.5s", "wait.p999 <= 1.5s"),
@@ -259,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_told_why() {
+    fn rejects_an_invalid_condition_with_a_reason() {
         for (text, why) in [
             ("response.p99", "compare it with something (as in response.p99 < 10ms)"),
             ("response < 1ms", "expected a figure of response, as in response.p99"),
@@ -290,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_keeps_to_it_or_does_not() {
+    fn evaluates_a_condition_against_the_figures_of_a_family() {
         let family = measured();
         for (text, limit) in [("response.p99 < 10ms", 10_000.0), ("failures < 0.5%", 0.005)] {
             let condition: Condition = text.parse().unwrap();

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_few_are_kept_and_all_are_counted() {
+    fn keeps_the_first_three_mismatches_and_counts_all() {
         let result = tally(&[1, 2, 3, 4]).result();
         assert_eq!((result[0].count, result[0].samples.len()), (4, SAMPLES));
         let last =
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_keeps_the_first_whatever_the_order() {
+    fn merging_keeps_the_earliest_samples_in_any_order() {
         let parts = [tally(&[5, 6, 7, 8]), tally(&[1, 9]), tally(&[3, 4])];
         let sum = |order: [usize; 3]| {
             let mut sum = ContentTally::default();

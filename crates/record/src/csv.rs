@@ -2,7 +2,7 @@
 
 use crate::family_result::FamilyResult;
 use crate::measurement::Measurement;
-use crate::metric::Quantity;
+use crate::metric::{CsvPlace, Quantity};
 use crate::outcome::Outcome;
 use crate::tls::TlsResult;
 use sixmark_document::timing::Summary;
@@ -29,29 +29,12 @@ const FIGURES: [Figure<Summary>; 9] = [
 const HANDSHAKES: [&str; 5] =
     ["tls_full", "tls_resumed", "tls_failed", "tls_full_p50_us", "tls_resumed_p50_us"];
 
-/// Counts of exchanges, in the columns before the outcomes.
-const EXCHANGES: [Quantity; 6] = [
-    Quantity::Sent,
-    Quantity::Completed,
-    Quantity::Dropped,
-    Quantity::Unsent,
-    Quantity::Waited,
-    Quantity::Resent,
-];
-/// What failed, after all other columns.
-const FAILED: [Quantity; 3] = [Quantity::Unaccepted, Quantity::Failed, Quantity::Failures];
-const CONNECTIONS: [Quantity; 2] = [Quantity::Opened, Quantity::Closed];
-
 /// Totals of bytes. The table of metrics contains only rates.
 const BYTES: [Figure<FamilyResult>; 3] = [
     ("received_bytes", |of| Some(of.bytes.received as f64)),
     ("body_bytes", |of| Some(of.bytes.body as f64)),
     ("sent_bytes", |of| Some(of.bytes.sent as f64)),
 ];
-
-/// Rates, with the names of their columns, which are those in the document.
-const RATES: [(&str, Quantity); 2] =
-    [("requests_per_s", Quantity::RequestsPerS), ("goodput_bytes_per_s", Quantity::Goodput)];
 
 /// Writes a header, a line for each family in use, and a line for both together.
 pub fn csv_of_families(of: &dyn Measurement) -> String {
@@ -73,13 +56,14 @@ fn header() -> Vec<String> {
     });
     let before = ["family", "elapsed_s"]
         .into_iter()
-        .chain(EXCHANGES.map(name))
+        .chain(Quantity::in_csv(CsvPlace::Exchanges).map(name))
         .chain(Outcome::ALL.iter().map(|outcome| outcome.name()))
-        .chain(CONNECTIONS.map(name))
+        .chain(Quantity::in_csv(CsvPlace::Connections).map(name))
         .chain(BYTES.map(|(name, _)| name))
-        .chain(RATES.map(|(name, _)| name))
+        .chain(Quantity::rates_in_csv().map(|(name, _)| name))
         .map(str::to_owned);
-    let after = HANDSHAKES.into_iter().chain(FAILED.map(name)).map(str::to_owned);
+    let after =
+        HANDSHAKES.into_iter().chain(Quantity::in_csv(CsvPlace::Last).map(name)).map(str::to_owned);
     before.chain(phases).chain(after).collect()
 }
 
@@ -87,18 +71,18 @@ fn family_row(name: &str, elapsed_s: f64, figures: &FamilyResult) -> Vec<String>
     let mut fields = vec![name.to_owned(), elapsed_s.to_string()];
     let quantity = |quantity: Quantity| written(quantity.value(figures));
     let outcome = |outcome: &Outcome| figures.outcomes.get(outcome.name()).copied().unwrap_or(0);
-    fields.extend(EXCHANGES.map(quantity));
+    fields.extend(Quantity::in_csv(CsvPlace::Exchanges).map(quantity));
     fields.extend(Outcome::ALL.iter().map(|of| outcome(of).to_string()));
-    fields.extend(CONNECTIONS.map(quantity));
+    fields.extend(Quantity::in_csv(CsvPlace::Connections).map(quantity));
     fields.extend(BYTES.map(|(_, of)| written(of(figures))));
-    fields.extend(RATES.map(|(_, of)| quantity(of)));
+    fields.extend(Quantity::rates_in_csv().map(|(_, of)| quantity(of)));
     for phase in TimedPhase::ALL {
         let summary = phase.durations(figures);
         fields.push(written(summary.map(|summary| summary.count)));
         fields.extend(FIGURES.map(|(_, figure)| written(summary.and_then(figure))));
     }
     fields.extend(handshakes(figures.tls.as_ref()));
-    fields.extend(FAILED.map(quantity));
+    fields.extend(Quantity::in_csv(CsvPlace::Last).map(quantity));
     fields
 }
 

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn only_failures_are_described_each_once() {
+    fn describes_each_failed_lookup_once() {
         let before = Lookup { by_family: None, ..lookup("a.example", LookupFound::Failed) };
         let absent = lookup("b.example", LookupFound::NoAddress);
         assert_eq!(explain_failed_lookups(&[before.clone(), absent.clone()]), None);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_failures_of_a_long_list_are_counted() {
+    fn names_the_first_failed_lookups_and_counts_the_others() {
         let all: Vec<Lookup> =
             (0..9).map(|n| lookup(&format!("h{n}.example"), LookupFound::Failed)).collect();
         let line = describe_failed_lookups(&failed_lookups(&all)).unwrap();

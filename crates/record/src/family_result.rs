@@ -9,6 +9,7 @@ use crate::by_request::RequestFigures;
 use crate::by_step::StepFigures;
 use crate::content::ContentResult;
 use crate::io::IoResult;
+pub use crate::metric::{ConnectionCounts, RequestCounts};
 use crate::outcome::{Failure, Outcome};
 use crate::quic::QuicResult;
 use crate::sizes::SizesResult;
@@ -18,7 +19,7 @@ use crate::wait_sample::{OwnDelay, WaitSampleResult};
 use sixmark_document::timing::Summary;
 
 /// The figures of one family.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FamilyResult {
     /// The addresses that requests were sent to.
@@ -212,69 +213,6 @@ impl AddressResult {
     }
 }
 
-/// Numbers of requests.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RequestCounts {
-    /// Exchanges started, including those whose connection failed.
-    pub sent: u64,
-    /// Exchanges with a complete response, whatever its status.
-    pub completed: u64,
-    /// Exchanges among those completed that count as failures because their status is not accepted
-    /// (`--accept-status`; by default 400 and above).
-    #[serde(default)]
-    pub unaccepted: u64,
-    /// Exchanges among those sent that began in the warm-up and had no response in the measurement:
-    /// TIMEOUT or UNANSWERED; if nothing else is known of the load, all that failed in the warm-up.
-    #[serde(default)]
-    pub carried: u64,
-    /// Exchanges that began in the warm-up and are not among those sent. No other figure includes
-    /// them.
-    #[serde(default)]
-    pub warm_up: u64,
-    /// Exchanges not started, with overload drop: when they were due, the limit of exchanges in
-    /// flight was reached, or no connection of the family was free and no more could be opened.
-    pub dropped: u64,
-    /// Exchanges not started, because the run ended before they could.
-    pub unsent: u64,
-    /// Exchanges among those sent that started later than due: the limit of exchanges in flight was
-    /// reached, or no connection of the family was free and no more could be opened.
-    pub waited: u64,
-    /// How often a request was sent again on another connection: because the peer reported that it
-    /// had not processed it (GOAWAY), or, with HTTP/1, because it had closed the kept connection
-    /// before a byte of the response arrived.
-    pub resent: u64,
-    /// Interim (1xx) responses that preceded those completed; absent if there were none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub interim_responses: u64,
-    /// Exchanges among those completed whose status redirected the client: 301, 302, 303, 307 or
-    /// 308.
-    pub redirects: u64,
-    /// Exchanges among those sent that followed a redirect.
-    pub followed: u64,
-    /// Exchanges among those sent that were due or in flight while the generator was stalled. Those
-    /// that would have ended as TIMEOUT, RESET or TRUNCATED are LOCAL.
-    #[serde(default)]
-    pub stalled: u64,
-    /// Exchanges among those completed that have no times because they were due or in flight while
-    /// the generator was stalled.
-    #[serde(default)]
-    pub untimed: u64,
-    /// Exchanges not started because the family did not respond. Only if the load is a number of
-    /// requests.
-    #[serde(default)]
-    pub given_up: u64,
-    /// Redirects that were not followed because the limit of redirects in a row was reached
-    /// (`--location`); absent if there were none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub cut_chains: u64,
-}
-
-/// Returns true for a count that documents omit because it is zero.
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// A kind of protocol violation in responses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -311,37 +249,8 @@ pub struct FailureCount {
     pub count: u64,
 }
 
-/// Numbers of connections of one family.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ConnectionCounts {
-    /// Connections established.
-    pub opened: u64,
-    /// Connections closed, including those closed when the run ended.
-    pub closed: u64,
-    /// Connections among those closed that this side reset.
-    pub reset_sent: u64,
-    /// Connections closed because of bytes that no request had asked for.
-    pub unsolicited: u64,
-    /// Connections that could not be opened before the load began, although they should have been.
-    pub unopened: u64,
-    /// Connections on which the peer allowed no further requests (GOAWAY).
-    pub drained: u64,
-    /// Idle connections that sixmark closed to open another one within the limit of connections.
-    #[serde(default)]
-    pub displaced: u64,
-    /// The number of connections open or being opened, averaged over the run.
-    #[serde(default)]
-    pub mean_open: f64,
-    /// The total time, in seconds, that parts of the limit of exchanges in flight were unused,
-    /// because no connection of the family was free for the next exchange and no more could be
-    /// opened.
-    #[serde(default)]
-    pub awaited_s: f64,
-}
-
 /// Bytes above TCP.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByteCounts {
     /// Bytes received, including heads and framing.

@@ -243,10 +243,8 @@ impl Trial {
         shown: Shown,
         at: Conduct,
     ) -> Trial {
-        let reason = match at.interrupted {
-            true => Some(Limit::Interrupted),
-            false => reason(conditions, of, shown),
-        };
+        let reason =
+            if at.interrupted { Some(Limit::Interrupted) } else { reason(conditions, of, shown) };
         Trial {
             rate,
             in_flight: Some(at.in_flight),
@@ -406,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_holds_or_says_why_not() {
+    fn judges_a_trial_and_gives_the_reason_if_it_does_not_hold() {
         for (of, busy, reason) in [
             (tally(0, 0, 0, 0), false, None),
             (tally(4, 4, 0, 0), false, None),
@@ -435,7 +433,7 @@ mod tests {
     /// What comes at once is a pause, what is spread over the stages is not, and a trial that expects
     /// pauses needs more exchanges to show that a rate holds.
     #[test]
-    fn a_pause_is_told_from_what_is_slow_now_and_then() {
+    fn distinguishes_a_server_pause_from_scattered_slow_responses() {
         let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
         let effects = |of: &FamilyTally| TrialSample::new(&conditions, of).effects_of_pauses(1.0);
         assert_eq!(effects(&tally(9, 5, 0, 0)), [1.0, 1.0]);
@@ -472,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_is_as_wide_as_both_brackets_and_none_where_the_server_was_not_the_limit() {
+    fn ratio_spans_both_brackets_and_is_absent_without_a_server_limit() {
         use Limit::{Condition, Connections, Failures, Generator, Unsent};
         let of = |v6, v4| {
             let families = Families { ipv6: Some(v6), ipv4: v4 };

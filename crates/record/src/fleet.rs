@@ -45,10 +45,8 @@ impl FleetSection {
             self.agents.iter().filter_map(|agent| agent.lost_because.as_deref()).collect();
         reasons.sort_unstable();
         reasons.dedup();
-        let why = match reasons.is_empty() {
-            true => String::new(),
-            false => format!(": {}", reasons.join("; ")),
-        };
+        let why =
+            if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
         Some(format!("no counts of any agent arrived{why}"))
     }
 }

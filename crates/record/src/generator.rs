@@ -4,6 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::clocks::TimestampResult;
 
+/// The busy share of a second above which a worker was the bottleneck, or close to it. The rest of
+/// the second it waited for the kernel.
+const SATURATED_SHARE: f64 = 0.95;
+
+/// Returns true if a worker that was busy for this share of a second may have been the bottleneck.
+pub fn is_saturated(busiest: f64) -> bool {
+    busiest > SATURATED_SHARE
+}
+
 /// Figures of the load generator itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -107,7 +107,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn a_status_that_is_not_accepted_is_a_failure_of_its_second_in_documents_of_any_age() {
+    fn counts_unaccepted_statuses_as_failures_in_old_and_new_documents() {
         let counted = SliceTally {
             sent: 12,
             completed: 8,

@@ -1,11 +1,10 @@
 //! How often data was handed to the kernel and taken from it, which is most of what a request
 //! costs a client.
 
-use std::ops::AddAssign;
-
 use serde::{Deserialize, Serialize};
 
 use crate::peer::is_default;
+use crate::tally::tally_parts;
 
 /// Numbers of sends and receives over connections of one family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,14 +42,7 @@ impl IoTally {
     }
 }
 
-impl AddAssign<&IoTally> for IoTally {
-    fn add_assign(&mut self, other: &IoTally) {
-        self.sends = self.sends.saturating_add(other.sends);
-        self.receives = self.receives.saturating_add(other.receives);
-        self.datagrams_sent = self.datagrams_sent.saturating_add(other.datagrams_sent);
-        self.datagrams_received = self.datagrams_received.saturating_add(other.datagrams_received);
-    }
-}
+tally_parts!(IoTally { sends, receives, datagrams_sent, datagrams_received });
 
 /// Sends and receives in a result. Handshakes and what closes connections are included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -83,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_divided_by_the_exchanges_and_datagrams_are_absent_over_tcp() {
+    fn divides_counts_by_exchanges_and_omits_datagrams_over_tcp() {
         assert!(IoTally::default().result(5).is_none());
         let mut tally = IoTally { sends: 3, receives: 6, ..IoTally::default() };
         let result = tally.result(4).unwrap();

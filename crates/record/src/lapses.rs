@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stopped_all_workers_is_one_stall_and_loads_after_one_another_have_theirs() {
+    fn counts_a_common_stall_of_workers_once_and_adds_those_of_later_loads() {
         let mut one = Lapses::default();
         one.stood_still(5);
         one.checked(3);

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_learned_once_and_names_are_bounded() {
+    fn interns_each_name_once_and_limits_their_length_and_number() {
         let learned = Mutex::default();
         let one = learn(&learned, "one").unwrap();
         assert!(std::ptr::eq(one, learn(&learned, &["o", "ne"].concat()).unwrap()));

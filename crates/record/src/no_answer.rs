@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_without_an_answer_is_named_with_its_usual_failure_and_what_to_do() {
+    fn explains_a_family_without_answers_by_its_most_common_failure() {
         let refused = (Outcome::Refused, FailurePhase::Connect, 50);
         let mut run = failing(&[refused, (Outcome::Abandoned, FailurePhase::Connect, 70)]);
         let one = "no answer over IPv6 ([::1]:80): connection refused; nothing listens there: start \
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_of_which_no_counts_arrived_is_explained_by_the_agents() {
+    fn explains_missing_counts_by_the_reason_that_the_agents_gave() {
         let mut run = failing(&[]);
         let lost = |name: &str, why: &str| AgentResult {
             incomplete_from: Some(0),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_end_cut_off_is_advised_with_an_option_that_the_command_has() {
+    fn suggests_the_duration_option_of_the_command_for_cut_off_loads() {
         let run = failing(&[(Outcome::Unanswered, FailurePhase::Wait, 50)]);
         for (kind, option) in [(LoadKind::Run, "use a longer -d"), (LoadKind::Blocks, "--block")] {
             let said = said(&run, kind).unwrap();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn only_errors_are_named_by_their_status() {
+    fn names_the_status_of_a_family_that_answers_only_errors() {
         let mut run = fixture::run();
         let figures = run.families.ipv6.as_mut().unwrap();
         let completed = figures.requests.completed;

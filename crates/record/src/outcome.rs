@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_called_what_its_protocol_calls_it() {
+    fn names_error_codes_as_their_protocol_does() {
         use HttpVersion::{Http1, Http2, Http3};
         for (outcome, version, code, expected) in [
             (Outcome::Reset, Http2, 7, "code 7 REFUSED_STREAM"),

@@ -19,11 +19,10 @@ where
     D: Deserializer<'de>,
 {
     let list = Vec::deserialize(from)?;
-    match list.len() <= MOST {
-        true => Ok(list),
-        false => {
-            Err(D::Error::custom(format!("a list has {} entries, not {MOST} at most", list.len())))
-        }
+    if list.len() <= MOST {
+        Ok(list)
+    } else {
+        Err(D::Error::custom(format!("a list has {} entries, not {MOST} at most", list.len())))
     }
 }
 
@@ -46,9 +45,10 @@ where
 }
 
 fn limited<const MOST: usize, E: serde::de::Error>(number: usize) -> Result<usize, E> {
-    match number < MOST {
-        true => Ok(number),
-        false => Err(E::custom(format!("number {number} is not below {MOST}"))),
+    if number < MOST {
+        Ok(number)
+    } else {
+        Err(E::custom(format!("number {number} is not below {MOST}")))
     }
 }
 

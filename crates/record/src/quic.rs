@@ -1,11 +1,11 @@
 //! QUIC statistics of a family's connections, read when the connections were closed.
 
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
 use crate::peer::is_default;
+use crate::tally::tally_parts;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
@@ -117,19 +117,17 @@ impl QuicTally {
     }
 }
 
-impl AddAssign<&QuicTally> for QuicTally {
-    fn add_assign(&mut self, other: &QuicTally) {
-        self.connections = self.connections.saturating_add(other.connections);
-        self.retried = self.retried.saturating_add(other.retried);
-        self.versions += &other.versions;
-        self.mismatched = self.mismatched.saturating_add(other.mismatched);
-        self.sent = self.sent.saturating_add(other.sent);
-        self.lost = self.lost.saturating_add(other.lost);
-        self.dropped = self.dropped.saturating_add(other.dropped);
-        self.mtu += &other.mtu;
-        self.rtt += &other.rtt;
-    }
-}
+tally_parts!(QuicTally {
+    connections,
+    retried,
+    versions,
+    mismatched,
+    sent,
+    lost,
+    dropped,
+    mtu,
+    rtt,
+});
 
 /// QUIC statistics in a result.
 #[derive(Clone, Debug, Serialize, Deserialize)]

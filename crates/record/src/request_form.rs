@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_without_places_to_fill_in_is_made_once() {
+    fn encodes_a_request_without_placeholders_once() {
         let mut request = Request::plain("PUT");
         request.body = Some(Body::Constant(Arc::new(b"abc".to_vec())));
         request.path = Some(Template::constant("/own"));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_with_content_says_that_there_is_none() {
+    fn sends_content_length_0_for_post_put_and_patch_without_content() {
         for (method, length) in [
             ("POST", Some("0")),
             ("PUT", Some("0")),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_filled_in_everywhere_with_the_same_number() {
+    fn uses_the_same_sequence_number_throughout_a_request() {
         let mut request = Request::plain("POST");
         request.path = Some(template("/u/{{seq}}", TemplatePlace::Path));
         request.headers = vec![("X-N".to_owned(), template("n{{seq}}", TemplatePlace::Header))];
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_is_that_of_what_was_filled_in() {
+    fn content_length_matches_the_filled_in_body() {
         let mut request = Request::plain("POST");
         request.body = Some(Body::Template(template("{{rand 1 100000}}", TemplatePlace::Body)));
         for text in rendered(&request, false) {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_is_constant_is_left_to_be_sent_uncopied() {
+    fn keeps_constant_content_out_of_the_rendered_request() {
         let mut request = Request::plain("POST");
         request.path = Some(template("/{{uuid}}", TemplatePlace::Path));
         request.body = Some(Body::Constant(Arc::new(vec![b'x'; 5])));

@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_between_what_held_and_what_did_not_and_these_are_close() {
+    fn brackets_the_limit_of_the_server_closely() {
         for limit in [1.5, 42.0, 9_999.0, 123_456.0, 3e6] {
             for first in [1.0, 1_000.0, 1e6] {
                 let (search, length) = search(first, 1e7, of_limit(limit));
@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_always_holds_ends_at_the_highest_and_one_that_never_does_at_none() {
+    fn leaves_the_bracket_open_if_every_rate_or_no_rate_holds() {
         let (always, _) = search(100.0, 5_000.0, of_limit(1e9));
         assert_eq!(always.bracket(), Bracket { holds: Some(5_000.0), fails: None });
         let (never, _) = search(100.0, 5_000.0, of_limit(0.0));
@@ -495,7 +495,7 @@ mod tests {
 
     /// Between 900 and 1,100 nothing is decided: the range is told, and not narrower than it is.
     #[test]
-    fn what_is_undecided_lies_between_the_sides() {
+    fn bracket_encloses_the_undecided_rates() {
         let (search, _) = search(100.0, 1e7, |trial, _| match trial.rate {
             rate if rate < 900.0 => Held,
             rate if rate > 1_100.0 => Failed,
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_which_nothing_is_decided_has_no_sides() {
+    fn bracket_is_empty_if_no_rate_is_decided() {
         let (search, _) = search(100.0, 1e6, |_, trial| Undecided(trial % 3 == 0));
         assert_eq!(search.bracket(), Bracket::default());
         assert_eq!(search.stop(), Some(SearchStop::Open));
@@ -516,7 +516,7 @@ mod tests {
 
     /// On a busy machine a short trial may hold, and all longer ones at its rate show neither.
     #[test]
-    fn what_a_short_trial_showed_does_not_stand_against_longer_ones() {
+    fn longer_trials_overrule_short_ones() {
         let (search, _) = search(100.0, 1e6, |trial, _| match (trial.length, trial.rate) {
             (TrialLength::Short, rate) => {
                 if rate <= 300.0 {
@@ -538,7 +538,7 @@ mod tests {
 
     /// A search that ends between the two long trials of a rate knows what the first showed.
     #[test]
-    fn a_rate_is_undecided_from_its_first_long_trial_on() {
+    fn a_rate_is_undecided_after_an_undecided_first_long_trial() {
         let mut search = Search::new(100.0, 1.0, 1e6);
         while let Some(trial) = search.next().filter(|next| next.length != TrialLength::Longest) {
             search.tried(match (trial.length, trial.rate <= 300.0) {
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn what_trials_show_of_a_rate_is_told_if_they_differ() {
+    fn decides_about_a_rate_from_differing_short_and_long_trials() {
         let mut search = Search::new(100.0, 1.0, 1e6);
         search.briefly = vec![(100.0, Held), (200.0, Held), (200.0, Failed), (50.0, Failed)];
         search.briefly.push((80.0, Undecided(true)));
@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_generator_spoils_three_times_ends_the_search_with_what_held() {
+    fn stops_at_a_rate_spoiled_three_times_and_keeps_what_held() {
         let (search, length) = search(100.0, 1e7, |trial, _| match trial.rate {
             rate if rate > 1_000.0 => Spoiled,
             _ => Held,
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generator_that_spoils_everything_ends_the_search_at_once() {
+    fn stops_after_three_trials_if_the_generator_spoils_them_all() {
         let (search, length) = search(100.0, 1e7, |_, _| Spoiled);
         assert_eq!((search.stop(), length), (Some(SearchStop::Spoiled), 3));
         assert_eq!(search.bracket(), Bracket::default());
@@ -608,7 +608,7 @@ mod tests {
 
     /// The limit falls by 2 % with each trial: what held does not, and both are told.
     #[test]
-    fn a_server_that_changes_is_told_by_a_wide_bracket() {
+    fn reports_an_unsteady_search_if_the_limit_of_the_server_falls() {
         let mut limit = 10_000.0;
         let (search, length) = search(100.0, 1e7, |trial, _| {
             limit *= 0.98_f64.powf(f64::from(trial.length.factor()));
@@ -624,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_never_does_the_same_twice_does_not_keep_a_search_going() {
+    fn ends_the_search_of_an_inconsistent_server() {
         search(100.0, 1e9, |_, trials| match trials.wrapping_mul(2_654_435_761) >> 30 {
             0 => Failed,
             1 => Undecided(false),
@@ -640,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_in_between_have_three_digits() {
+    fn rounds_rates_to_three_significant_digits() {
         assert_eq!([1.7321, 173.21, 12_345.6, 1e9].map(round), [1.73, 173.0, 12_300.0, 1e9]);
     }
 }

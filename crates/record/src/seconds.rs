@@ -13,7 +13,7 @@ use sixmark_units::family::PerFamily;
 /// memory use does not grow with the number of workers, and with time only by what a document
 /// states about each second.
 #[derive(Debug)]
-pub struct SliceGatherer {
+pub struct SliceCollector {
     /// The last second that each worker has reported.
     told: Vec<Option<u64>>,
     /// The number of the first worker.
@@ -26,15 +26,15 @@ pub struct SliceGatherer {
     last: u64,
 }
 
-impl SliceGatherer {
-    /// Creates a gatherer for a run with `workers` workers.
-    pub fn new(workers: u32) -> SliceGatherer {
-        SliceGatherer::of(0..workers)
+impl SliceCollector {
+    /// Creates a collector for a run with `workers` workers.
+    pub fn new(workers: u32) -> SliceCollector {
+        SliceCollector::of(0..workers)
     }
 
-    /// Creates a gatherer for the workers with these numbers.
-    pub fn of(workers: Range<u32>) -> SliceGatherer {
-        SliceGatherer {
+    /// Creates a collector for the workers with these numbers.
+    pub fn of(workers: Range<u32>) -> SliceCollector {
+        SliceCollector {
             told: vec![None; workers.len()],
             first: workers.start,
             open: BTreeMap::new(),
@@ -65,10 +65,7 @@ impl SliceGatherer {
     /// reported none, or if the run was so long that they cover only a part of it.
     pub fn take_tenths(&mut self) -> Vec<Tenth> {
         let all = std::mem::take(&mut self.tenths);
-        match self.last < MOST_TENTHS / 10 {
-            true => tenths(all.into_values().collect()),
-            false => Vec::new(),
-        }
+        if self.last < MOST_TENTHS / 10 { tenths(all.into_values().collect()) } else { Vec::new() }
     }
 
     /// Returns all seconds, including those that not every worker has reported.
@@ -106,8 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn a_second_is_what_all_workers_did_in_it() {
-        let mut seconds = SliceGatherer::new(2);
+    fn sums_the_slices_of_all_workers_per_second() {
+        let mut seconds = SliceCollector::new(2);
         // The second worker is late, and reports nothing for one second.
         for (worker, second, sent) in [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 8), (1, 2, 16)] {
             seconds.add(&slice(worker, second, sent));
@@ -118,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn tenths_are_what_all_workers_did_in_them_unless_the_run_was_long() {
+    fn sums_tenths_over_all_workers_and_drops_them_for_long_runs() {
         let whole = |worker, second| {
             let mut slice = slice(worker, second, 10);
             let part = |tenth| {
@@ -129,20 +126,20 @@ mod tests {
             slice.tenths = (second * 10..second * 10 + 10).map(part).collect();
             slice
         };
-        let mut seconds = SliceGatherer::new(2);
+        let mut seconds = SliceCollector::new(2);
         [(0, 0), (1, 0), (0, 1), (1, 1)].iter().for_each(|&(w, s)| seconds.add(&whole(w, s)));
         let tenths = seconds.take_tenths();
         assert!(tenths.iter().map(|of| of.tenth).eq(0..20), "{tenths:?}");
         assert!(tenths.iter().all(|of| of.families.ipv6.sent == 2), "{tenths:?}");
-        let mut long = SliceGatherer::new(1);
+        let mut long = SliceCollector::new(1);
         (0..10).for_each(|second| long.add(&whole(0, second)));
         long.add(&slice(0, 10, 1));
         assert_eq!(long.take_tenths().len(), 0);
     }
 
     #[test]
-    fn a_worker_that_tells_nothing_keeps_no_second_from_the_result() {
-        let mut seconds = SliceGatherer::new(2);
+    fn includes_every_second_although_a_worker_reports_nothing() {
+        let mut seconds = SliceCollector::new(2);
         (0..3).for_each(|second| seconds.add(&slice(0, second, 1)));
         assert_eq!(seconds.end().len(), 3);
     }

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_know_their_mean_and_their_scatter() {
+    fn computes_mean_and_variance_of_sizes() {
         let mut sizes = Sizes::default();
         assert_eq!((sizes.mean(), sizes.moments()), (None, None));
         [4, 8].iter().for_each(|&bytes| sizes.add(bytes));

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_told_in_words_without_codes() {
+    fn describes_failures_in_words() {
         let timeout = Some(Duration::from_secs(3));
         let said = |outcome, phase| Failure::new(outcome, phase).spoken(timeout);
         assert_eq!(said(Outcome::Refused, FailurePhase::Connect), "connection refused");
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn every_outcome_has_words_of_its_own_kind() {
+    fn describes_every_outcome_without_its_code_name() {
         let phases = [
             FailurePhase::Connect,
             FailurePhase::Tls,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_as_short_as_they_were_given() {
+    fn formats_durations_briefly() {
         let said = [3_000, 500, 1_500].map(|ms| short_time(Duration::from_millis(ms)));
         assert_eq!(said, ["3 s", "500 ms", "1.50 s"]);
     }

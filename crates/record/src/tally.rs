@@ -2,12 +2,14 @@
 
 mod failed_warm_up;
 mod lists;
-mod merge;
-mod since;
+mod part;
 mod slice;
 
-pub use since::Since;
+pub use part::TallyPart;
+pub(crate) use part::tally_parts;
 pub use slice::{RunningCounts, RunningTally, Slice, SliceTally, TenthSlice};
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +24,7 @@ use crate::peer::{self, MOST_ENDPOINTS, is_default};
 use crate::quic::QuicTally;
 use crate::sizes::Sizes;
 use crate::tcp::TcpTally;
+use crate::timed_phase::{PerPhase, TimedPhase};
 use crate::tls::TlsTally;
 use crate::wait_sample::WaitSampleTally;
 use sixmark_document::timing::Timing;
@@ -233,6 +236,18 @@ impl FamilyTally {
     pub fn ended(&self) -> u64 {
         self.outcome_counts().ended()
     }
+
+    /// Returns the durations of a phase; of TLS, those of full and of resumed handshakes together.
+    pub fn durations(&self, phase: TimedPhase) -> Cow<'_, Timing> {
+        match phase {
+            TimedPhase::Tls => {
+                let mut all = self.tls.full.clone();
+                all += &self.tls.resumed;
+                Cow::Owned(all)
+            }
+            _ => Cow::Borrowed(&self.phases[phase]),
+        }
+    }
 }
 
 /// Exchanges that began before the measurement. No other figure includes them.
@@ -307,42 +322,32 @@ pub struct ByteTally {
     pub sent: u64,
 }
 
-/// The durations of each phase. `connect` counts established connections, `lifetime` closed ones,
-/// the others exchanges with a complete response unless stated otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Phases {
-    /// From the SYN to the SYN-ACK by the kernel's clock; where it has no time, from the connect call
-    /// until the kernel reports that the connection is established.
-    #[serde(skip_serializing_if = "is_default")]
-    pub connect: Timing,
-    /// From the request's last byte handed to the kernel to the first byte of the first interim
-    /// response; only of exchanges that had one.
-    #[serde(skip_serializing_if = "is_default")]
-    pub interim: Timing,
-    /// From the request's last byte handed to the kernel to the final response's first byte.
-    #[serde(skip_serializing_if = "is_default")]
-    pub wait: Timing,
-    /// From the exchange's start to the response's first byte.
-    #[serde(skip_serializing_if = "is_default")]
-    pub ttfb: Timing,
-    /// From the response's first byte to its last.
-    #[serde(skip_serializing_if = "is_default")]
-    pub transfer: Timing,
-    /// From when the exchange was due to the response's last byte. In a closed loop an exchange is
-    /// due when it starts.
-    #[serde(skip_serializing_if = "is_default")]
-    pub response: Timing,
-    /// From the exchange's start to the response's last byte; only in open loops.
-    #[serde(skip_serializing_if = "is_default")]
-    pub service: Timing,
-    /// From when the exchange was due to its start, for all exchanges sent; only in open loops.
-    #[serde(skip_serializing_if = "is_default")]
-    pub slip: Timing,
-    /// From connected to closed.
-    #[serde(skip_serializing_if = "is_default")]
-    pub lifetime: Timing,
-}
+/// The durations of each phase. `connect` and `lifetime` are of connections, `slip` is of exchanges
+/// sent, the others of exchanges with a complete response. Those of TLS are empty here:
+/// [`TlsTally`] has full and resumed handshakes apart.
+pub type Phases = PerPhase<Timing>;
+
+tally_parts!(FamilyTally {
+    dropped, unsent, waited, late, resent, interim_responses, cut_chains, unfollowed, stalled,
+    untimed, given_up, status, unaccepted, failures, carried, warm_up, failed_warm_up, in_flight,
+    connections, bytes, io, phases, wait_sample, tcp, tls, quic, content, breaches, endpoints,
+    requests, steps,
+} wrapping { sent, followed } maximum { oldest_unanswered_ns });
+tally_parts!(EndpointTally { status, failures, unaccepted, sizes, waiting });
+tally_parts!(WaitingTime { answered_ns, silent_ns });
+tally_parts!(WarmUpTally { completed, accepted, answered_ns } wrapping { sent });
+tally_parts!(Connections {
+    opened,
+    closed,
+    reset_sent,
+    unsolicited,
+    unopened,
+    drained,
+    displaced,
+    held_ns,
+    awaited_ns,
+});
+tally_parts!(ByteTally { received, body, sent });
 
 #[cfg(test)]
 mod tests;

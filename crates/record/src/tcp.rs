@@ -2,11 +2,11 @@
 //! segment sizes; and of their handshakes, read when they were established.
 
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
 use crate::peer::is_default;
+use crate::tally::tally_parts;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 
@@ -85,15 +85,7 @@ impl HandshakeTally {
     }
 }
 
-impl AddAssign<&HandshakeTally> for HandshakeTally {
-    fn add_assign(&mut self, other: &HandshakeTally) {
-        self.asked = self.asked.saturating_add(other.asked);
-        self.sent_again = self.sent_again.saturating_add(other.sent_again);
-        self.untimed = self.untimed.saturating_add(other.untimed);
-        self.kernel += &other.kernel;
-        self.client += &other.client;
-    }
-}
+tally_parts!(HandshakeTally { asked, sent_again, untimed, kernel, client });
 
 /// The TCP statistics of the connections of one family that were read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -163,19 +155,17 @@ impl TcpTally {
     }
 }
 
-impl AddAssign<&TcpTally> for TcpTally {
-    fn add_assign(&mut self, other: &TcpTally) {
-        self.read = self.read.saturating_add(other.read);
-        self.rtt += &other.rtt;
-        self.min_rtt += &other.min_rtt;
-        self.retransmitted = self.retransmitted.saturating_add(other.retransmitted);
-        self.spurious = sum(self.spurious, other.spurious);
-        self.retransmitting = self.retransmitting.saturating_add(other.retransmitting);
-        self.delivered = sum(self.delivered, other.delivered);
-        self.mss += &other.mss;
-        self.handshake += &other.handshake;
-    }
-}
+tally_parts!(TcpTally {
+    read,
+    rtt,
+    min_rtt,
+    retransmitted,
+    spurious,
+    retransmitting,
+    delivered,
+    mss,
+    handshake,
+});
 
 fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     match (one, other) {
@@ -185,7 +175,7 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 }
 
 /// TCP statistics of the connections of one family that were read.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpResult {
     /// The number of connections read, among connections.closed: all of a short run, a sample of a
@@ -302,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn both_clocks_are_of_the_handshakes_that_have_a_time() {
+    fn records_both_clocks_only_for_timed_handshakes() {
         let mut tally = TcpTally::default();
         assert!(tally.result().handshake.is_none());
         tally.handshake.record(Handshake::Took(5_000), 20_000);
@@ -317,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn what_no_kernel_told_is_absent() {
+    fn omits_figures_that_the_kernel_does_not_provide() {
         let result = of(&[TcpSample { mss: 536, ..TcpSample::default() }]).result();
         assert_eq!((result.rtt_us.count, result.delivered), (0, None));
         assert_eq!((result.spurious, result.lost_share()), (None, None));
     }
 
     #[test]
-    fn what_the_peer_had_already_is_not_lost() {
+    fn does_not_count_spurious_retransmissions_as_lost() {
         let duplicates = |duplicates| TcpSample { duplicates, ..path(10, Some(1_000)) };
         let told = of(&[duplicates(Some(10))]).result();
         assert_eq!((told.spurious, told.lost(), told.lost_share()), (Some(10), 0, Some(0.0)));
@@ -336,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_differ_only_by_more_than_chance() {
+    fn reports_different_loss_shares_only_beyond_chance() {
         let share = |again, delivered| of(&[path(again, Some(delivered))]).result();
         assert!(share(100, 100_000).losses_unlike(&share(10, 100_000)));
         assert!(!share(100, 100_000).losses_unlike(&share(95, 100_000)));

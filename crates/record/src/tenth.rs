@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_at_the_end_belongs_to_the_tenth_before() {
+    fn merges_a_very_short_last_tenth_into_the_previous_one() {
         let made = tenths(vec![slice(0, TENTH, 3), slice(1, TENTH, 2), slice(2, SHORTEST - 1, 1)]);
         let said = made.iter().map(|of| (of.tenth, of.families.ipv6.completed));
         assert_eq!(said.collect::<Vec<_>>(), [(0, 3), (1, 3)]);

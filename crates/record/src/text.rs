@@ -15,7 +15,7 @@ use crate::clocks::{PhaseClock, PhaseClocks, Timestamps};
 use crate::family_result::FamilyResult;
 use crate::gate_result::GateResult;
 use crate::measurement::Measurement;
-use crate::metric::{MetricKind, Quantity};
+use crate::metric::{MetricKind, Quantity, QuantityGroup};
 use crate::outcome::Outcome;
 use crate::pace::Pace;
 use crate::plan::Plan;
@@ -33,9 +33,6 @@ use sixmark_sheet::terminal::{width, wrapped};
 use sixmark_sheet::write::write_bound;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
 
-/// Rates, which are shown even if they are 0.
-const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
-
 /// The description of each clock.
 const CLOCKS: [(PhaseClock, &str); 3] = [
     (PhaseClock::Kernel, "the kernel's clock"),
@@ -48,10 +45,6 @@ const SHOWN_TARGETS: usize = 4;
 
 /// The most addresses with failures that are listed. The document contains all of them.
 const MOST_ADDRESSES: usize = 8;
-
-/// The phase that is not shown here. On a reused connection it is little longer than `wait`. The
-/// HTML page and the documents contain it.
-const NOT_ON_SCREEN: TimedPhase = TimedPhase::Ttfb;
 
 /// The statistics that are shown of each phase.
 const QUANTILES: [Figure<Summary>; 5] = [
@@ -320,8 +313,7 @@ impl FamilyColumns<'_> {
     fn counts(&self, text: &mut String) {
         self.quantity(text, Quantity::Sent);
         // The outcomes below have those that were cut off.
-        crate::sheet::figures::UNUSUAL
-            .into_iter()
+        Quantity::unusual()
             .filter(|quantity| *quantity != Quantity::Abandoned)
             .for_each(|quantity| self.quantity_if_any(text, quantity));
         for outcome in Outcome::ALL {
@@ -347,16 +339,17 @@ impl FamilyColumns<'_> {
         self.quantity(text, Quantity::Opened);
         self.connections_open(text);
         self.quantity_if_any(text, Quantity::Displaced);
-        RATES.into_iter().for_each(|quantity| self.quantity(text, quantity));
+        Quantity::in_group(QuantityGroup::Rates).for_each(|quantity| self.quantity(text, quantity));
     }
 
     /// Writes a row of a quantity.
     fn quantity(&self, text: &mut String, quantity: Quantity) {
         let (title, write) = (quantity.entry().title, written(quantity));
         let value = |f: &FamilyResult| quantity.value(f);
-        match quantity.is_of_connections() {
-            true => self.row(text, title, value, write),
-            false => self.exchanges(text, title, value, write),
+        if quantity.is_of_connections() {
+            self.row(text, title, value, write)
+        } else {
+            self.exchanges(text, title, value, write)
         }
     }
 
@@ -428,22 +421,17 @@ impl FamilyColumns<'_> {
     /// Writes which clock timed which of the phases shown, one line per clock.
     fn clocks(&self, text: &mut String) {
         let Some(clocks) = self.clocks else { return };
-        let shown: Vec<_> =
-            clocks.named().into_iter().filter(|(phase, _)| self.shows(phase)).collect();
+        let shown: Vec<TimedPhase> =
+            TimedPhase::ALL.into_iter().filter(|phase| self.has_times(*phase)).collect();
         let mut blank = "\n";
         for (clock, whose) in CLOCKS {
-            let names = shown.iter().filter(|(_, by)| *by == clock).map(|(name, _)| *name);
-            let names = names.collect::<Vec<_>>().join(", ");
+            let by = shown.iter().filter(|phase| clocks.of_phase(**phase) == clock);
+            let names = by.map(|phase| phase.name()).collect::<Vec<_>>().join(", ");
             if !names.is_empty() {
                 let _ = writeln!(text, "{blank}by {whose}: {names}");
                 blank = "";
             }
         }
-    }
-
-    /// Returns true if the phase of this name has rows.
-    fn shows(&self, phase: &str) -> bool {
-        TimedPhase::named(phase).is_some_and(|phase| self.has_times(phase))
     }
 
     /// Returns true if a phase is shown here and took any time. `transfer` takes none if each
@@ -452,7 +440,7 @@ impl FamilyColumns<'_> {
         let lasted = |f: &&FamilyResult| {
             phase.durations(f).and_then(|s| s.max).is_some_and(|longest| longest > 0.0)
         };
-        phase != NOT_ON_SCREEN && self.sides.iter().flatten().any(lasted)
+        phase.is_on_terminal() && self.sides.iter().flatten().any(lasted)
     }
 
     /// Writes one line for each kind of failure, with the phase, and the error code of the kernel

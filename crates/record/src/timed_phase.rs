@@ -1,64 +1,373 @@
 //! The phases of an exchange whose durations are measured, and their statistics: the single list
-//! that gates, conditions, comparisons, studies and reports use.
+//! that tallies, results, gates, conditions, comparisons, studies and reports use.
+//!
+//! A phase is one row of [`declare_phases!`] below. Beside its row it has a field of
+//! [`FamilyResult`], where a document has its durations, and the place that measures it.
 
+use std::ops::{AddAssign, Index, IndexMut};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clocks::{ClockRule, PhaseClock, clock_of_older_documents};
 use crate::family_result::FamilyResult;
+use crate::peer::is_default;
+use crate::tally::TallyPart;
 use sixmark_document::timing::Summary;
 
-/// A part of an exchange, or of a connection's life, whose durations are measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TimedPhase {
-    /// From the SYN to the SYN-ACK.
-    Connect,
-    /// From established to the end of the TLS or QUIC handshake.
-    Tls,
-    /// From the request's last byte handed to the kernel to the first byte of the first interim
-    /// response.
-    Interim,
-    /// From the request's last byte handed to the kernel to the final response's first.
-    Wait,
-    /// From the exchange's start to the response's first byte.
-    Ttfb,
-    /// From the response's first byte to its last.
-    Transfer,
-    /// From when the exchange was due to its start, in an open loop.
-    Slip,
-    /// From the exchange's start to the response's last byte, in an open loop.
-    Service,
-    /// From when the exchange was due (in a closed loop, its start) to the response's last byte.
-    Response,
-    /// From connected to closed.
-    Lifetime,
+/// Whether a result has durations of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PhasePresence {
+    /// Every result has them.
+    Always,
+    /// Every result has them, except documents that are older than the phase.
+    SinceVersion,
+    /// Only if something was measured.
+    IfMeasured,
+    /// Only in an open loop.
+    OpenLoop,
+    /// Only with TLS, in the section about it.
+    WithTls,
+}
+
+/// The row of a phase.
+struct PhaseRow {
+    /// The name used in documents, gates and conditions.
+    name: &'static str,
+    /// The name within a sentence.
+    noun: &'static str,
+    /// The definition, as a sentence.
+    definition: &'static str,
+    /// The definition in a watch, which times packets at the place of capture; `None` if no watch
+    /// has the phase.
+    watched: Option<&'static str>,
+    /// Why there are no durations, for a message.
+    empty: &'static str,
+    presence: PhasePresence,
+    clock: ClockRule,
+    /// True if the phase belongs to a connection.
+    of_connection: bool,
+    /// True if comparisons judge it.
+    compared: bool,
+    /// True if a search can bound it.
+    bounded: bool,
+    /// True if a terminal shows it.
+    on_terminal: bool,
+    /// The place of its charts: those of most interest first.
+    rank: u8,
+    read: fn(&FamilyResult) -> Option<&Summary>,
+    write: fn(&mut FamilyResult) -> Option<&mut Summary>,
+    set: fn(&mut FamilyResult, Summary),
+}
+
+/// Returns the three functions that reach the durations of a phase in a result.
+macro_rules! place_of {
+    (field $field:ident) => {
+        (|of| Some(&of.$field), |of| Some(&mut of.$field), |of, is| of.$field = is)
+    };
+    (optional $field:ident) => {
+        (|of| of.$field.as_ref(), |of| of.$field.as_mut(), |of, is| of.$field = Some(is))
+    };
+    (tls $field:ident) => {
+        (
+            |of| of.tls.as_ref().map(|tls| &tls.$field),
+            |of| of.tls.as_mut().map(|tls| &mut tls.$field),
+            |_, _| {},
+        )
+    };
+}
+
+/// Declares the phases: the enum, the table, a value for each phase, and the clocks in documents.
+macro_rules! declare_phases {
+    ($(
+        $variant:ident $name:ident {
+            noun: $noun:literal,
+            definition: $definition:literal,
+            watched: $watched:expr,
+            empty: $empty:literal,
+            presence: $presence:ident,
+            clock: $clock:ident,
+            of_connection: $of_connection:literal,
+            compared: $compared:literal,
+            bounded: $bounded:literal,
+            on_terminal: $on_terminal:literal,
+            rank: $rank:literal,
+            durations: $place:ident $field:ident,
+            $(#[$in_documents:meta])*
+        }
+    )+) => {
+        /// A part of an exchange, or of a connection's life, whose durations are measured. The
+        /// variants are in the order of an exchange; a connection's lifetime comes last.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum TimedPhase {
+            $(#[doc = $definition] $variant,)+
+        }
+
+        impl TimedPhase {
+            /// All phases, in the order of an exchange; a connection's lifetime comes last.
+            pub const ALL: [TimedPhase; [$(TimedPhase::$variant),+].len()] =
+                [$(TimedPhase::$variant),+];
+
+            fn row(self) -> &'static PhaseRow {
+                match self {
+                    $(TimedPhase::$variant => {
+                        const ROW: &PhaseRow = &{
+                            let (read, write, set): (
+                                fn(&FamilyResult) -> Option<&Summary>,
+                                fn(&mut FamilyResult) -> Option<&mut Summary>,
+                                fn(&mut FamilyResult, Summary),
+                            ) = place_of!($place $field);
+                            PhaseRow {
+                                name: stringify!($name),
+                                noun: $noun,
+                                definition: $definition,
+                                watched: $watched,
+                                empty: $empty,
+                                presence: PhasePresence::$presence,
+                                clock: ClockRule::$clock,
+                                of_connection: $of_connection,
+                                compared: $compared,
+                                bounded: $bounded,
+                                on_terminal: $on_terminal,
+                                rank: $rank,
+                                read,
+                                write,
+                                set,
+                            }
+                        };
+                        ROW
+                    })+
+                }
+            }
+        }
+
+        /// A value for each phase.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default, bound(
+            serialize = "T: Serialize + Default + PartialEq",
+            deserialize = "T: Deserialize<'de> + Default",
+        ))]
+        pub struct PerPhase<T> {
+            $(
+                #[doc = $definition]
+                #[serde(skip_serializing_if = "is_default")]
+                pub $name: T,
+            )+
+        }
+
+        impl<T> PerPhase<T> {
+            /// Makes the value of each phase.
+            pub fn from_fn(mut of: impl FnMut(TimedPhase) -> T) -> PerPhase<T> {
+                PerPhase { $($name: of(TimedPhase::$variant),)+ }
+            }
+        }
+
+        impl<T> Index<TimedPhase> for PerPhase<T> {
+            type Output = T;
+
+            fn index(&self, phase: TimedPhase) -> &T {
+                match phase {
+                    $(TimedPhase::$variant => &self.$name,)+
+                }
+            }
+        }
+
+        impl<T> IndexMut<TimedPhase> for PerPhase<T> {
+            fn index_mut(&mut self, phase: TimedPhase) -> &mut T {
+                match phase {
+                    $(TimedPhase::$variant => &mut self.$name,)+
+                }
+            }
+        }
+
+        /// The clock of each phase, provided that no timestamp is missing.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct PhaseClocks {
+            $(
+                #[doc = $definition]
+                $(#[$in_documents])*
+                pub $name: PhaseClock,
+            )+
+        }
+
+        impl PhaseClocks {
+            /// Makes the clock of each phase.
+            pub(crate) fn from_fn(of: impl Fn(TimedPhase) -> PhaseClock) -> PhaseClocks {
+                PhaseClocks { $($name: of(TimedPhase::$variant),)+ }
+            }
+
+            /// Returns the clock of a phase.
+            pub fn of_phase(&self, phase: TimedPhase) -> PhaseClock {
+                match phase {
+                    $(TimedPhase::$variant => self.$name,)+
+                }
+            }
+        }
+    };
+}
+
+declare_phases! {
+    Connect connect {
+        noun: "connect",
+        definition: "From the SYN to the SYN-ACK by the kernel’s clock; from the connect call to \
+             established where the kernel has no time.",
+        watched: Some("From the first SYN to the client’s first ACK of the SYN-ACK."),
+        empty: "no TCP connection was opened",
+        presence: Always,
+        clock: Kernel,
+        of_connection: true,
+        compared: true,
+        bounded: true,
+        on_terminal: true,
+        rank: 4,
+        durations: field connect_us,
+    }
+    Tls tls {
+        noun: "TLS handshake",
+        definition: "From connected to the end of the TLS or QUIC handshake.",
+        watched: None,
+        empty: "no TLS handshake was finished",
+        presence: WithTls,
+        clock: User,
+        of_connection: true,
+        compared: true,
+        bounded: true,
+        on_terminal: true,
+        rank: 5,
+        durations: tls tls_us,
+    }
+    Interim interim {
+        noun: "time to interim response",
+        definition: "From the request’s last byte handed to the kernel to the first byte of the first \
+             interim (1xx) response.",
+        watched: Some(
+            "From the last packet of a request to the first packet of the first interim (1xx) \
+                 response.",
+        ),
+        empty: "there was no interim response",
+        presence: IfMeasured,
+        clock: Whole,
+        of_connection: false,
+        compared: false,
+        bounded: false,
+        on_terminal: true,
+        rank: 3,
+        durations: optional interim_us,
+        #[serde(default = "clock_of_older_documents")]
+    }
+    Wait wait {
+        noun: "wait",
+        definition: "From the request’s last byte handed to the kernel to the first byte of the response, \
+             not of an interim (1xx) one.",
+        watched: Some(
+            "From the last packet of a request to the first packet of the response, not of an \
+                 interim (1xx) one.",
+        ),
+        empty: "there was no complete response",
+        presence: Always,
+        clock: Whole,
+        of_connection: false,
+        compared: true,
+        bounded: true,
+        on_terminal: true,
+        rank: 2,
+        durations: field wait_us,
+    }
+    Ttfb ttfb {
+        noun: "time to first byte",
+        definition: "From an exchange’s start, including connecting if it began with that, to the \
+             response’s first byte, not that of an interim (1xx) one.",
+        watched: None,
+        empty: "there was no complete response",
+        presence: SinceVersion,
+        clock: Part,
+        of_connection: false,
+        compared: false,
+        bounded: true,
+        on_terminal: false,
+        rank: 1,
+        durations: optional ttfb_us,
+        #[serde(default = "clock_of_older_documents")]
+    }
+    Transfer transfer {
+        noun: "transfer",
+        definition: "From the response’s first byte to its last.",
+        watched: Some("From the first packet of a response to the packet that completes it."),
+        empty: "there was no complete response",
+        presence: Always,
+        clock: Whole,
+        of_connection: false,
+        compared: true,
+        bounded: true,
+        on_terminal: true,
+        rank: 6,
+        durations: field transfer_us,
+    }
+    Slip slip {
+        noun: "slip",
+        definition: "From when an exchange was due to its start.",
+        watched: None,
+        empty: "nothing was sent",
+        presence: OpenLoop,
+        clock: Part,
+        of_connection: false,
+        compared: false,
+        bounded: false,
+        on_terminal: true,
+        rank: 8,
+        durations: optional slip_us,
+    }
+    Service service {
+        noun: "service",
+        definition: "From an exchange’s start to the response’s last byte.",
+        watched: None,
+        empty: "there was no complete response",
+        presence: OpenLoop,
+        clock: Part,
+        of_connection: false,
+        compared: false,
+        bounded: true,
+        on_terminal: true,
+        rank: 7,
+        durations: optional service_us,
+    }
+    Response response {
+        noun: "response",
+        definition: "From when an exchange was due, in a closed loop its start, to the response’s last \
+             byte.",
+        watched: Some(
+            "From the first packet of a request to the packet that completes the response.",
+        ),
+        empty: "there was no complete response",
+        presence: Always,
+        clock: Part,
+        of_connection: false,
+        compared: true,
+        bounded: true,
+        on_terminal: true,
+        rank: 0,
+        durations: field response_us,
+    }
+    Lifetime lifetime {
+        noun: "connection lifetime",
+        definition: "From connected to closed.",
+        watched: Some("From established to the connection’s last packet."),
+        empty: "no connection was closed",
+        presence: Always,
+        clock: User,
+        of_connection: true,
+        compared: false,
+        bounded: false,
+        on_terminal: true,
+        rank: 9,
+        durations: field lifetime_us,
+    }
 }
 
 impl TimedPhase {
-    /// All phases, in the order of an exchange; a connection's lifetime comes last.
-    pub const ALL: [TimedPhase; 10] = [
-        TimedPhase::Connect,
-        TimedPhase::Tls,
-        TimedPhase::Interim,
-        TimedPhase::Wait,
-        TimedPhase::Ttfb,
-        TimedPhase::Transfer,
-        TimedPhase::Slip,
-        TimedPhase::Service,
-        TimedPhase::Response,
-        TimedPhase::Lifetime,
-    ];
-
     /// Returns the name used in documents, gates and conditions.
     pub fn name(self) -> &'static str {
-        match self {
-            TimedPhase::Connect => "connect",
-            TimedPhase::Tls => "tls",
-            TimedPhase::Interim => "interim",
-            TimedPhase::Wait => "wait",
-            TimedPhase::Ttfb => "ttfb",
-            TimedPhase::Transfer => "transfer",
-            TimedPhase::Slip => "slip",
-            TimedPhase::Service => "service",
-            TimedPhase::Response => "response",
-            TimedPhase::Lifetime => "lifetime",
-        }
+        self.row().name
     }
 
     /// Returns the phase named `name`.
@@ -68,133 +377,119 @@ impl TimedPhase {
 
     /// Returns the name within a sentence.
     pub fn noun(self) -> &'static str {
-        match self {
-            TimedPhase::Tls => "TLS handshake",
-            TimedPhase::Lifetime => "connection lifetime",
-            TimedPhase::Ttfb => "time to first byte",
-            TimedPhase::Interim => "time to interim response",
-            other => other.name(),
-        }
+        self.row().noun
     }
 
     /// Returns the definition of the phase as a sentence.
     pub fn definition(self) -> &'static str {
-        match self {
-            TimedPhase::Connect => {
-                "From the SYN to the SYN-ACK by the kernel’s clock; from the connect call to \
-                 established where the kernel has no time."
-            }
-            TimedPhase::Tls => "From connected to the end of the TLS or QUIC handshake.",
-            TimedPhase::Interim => {
-                "From the request’s last byte handed to the kernel to the first byte of the first \
-                 interim (1xx) response."
-            }
-            TimedPhase::Wait => {
-                "From the request’s last byte handed to the kernel to the first byte of the \
-                 response, not of an interim (1xx) one."
-            }
-            TimedPhase::Ttfb => {
-                "From an exchange’s start, including connecting if it began with that, to the \
-                 response’s first byte, not that of an interim (1xx) one."
-            }
-            TimedPhase::Transfer => "From the response’s first byte to its last.",
-            TimedPhase::Slip => "From when an exchange was due to its start.",
-            TimedPhase::Service => "From an exchange’s start to the response’s last byte.",
-            TimedPhase::Response => {
-                "From when an exchange was due, in a closed loop its start, to the response’s last byte."
-            }
-            TimedPhase::Lifetime => "From connected to closed.",
-        }
+        self.row().definition
     }
 
     /// Returns the definition of the phase in a watch, in which packets at the place of capture are
     /// timed. Phases that no watch has are defined as in a run.
     pub fn watched_definition(self) -> &'static str {
-        match self {
-            TimedPhase::Connect => "From the first SYN to the client’s first ACK of the SYN-ACK.",
-            TimedPhase::Interim => {
-                "From the last packet of a request to the first packet of the first interim (1xx) \
-                 response."
-            }
-            TimedPhase::Wait => {
-                "From the last packet of a request to the first packet of the response, not of an \
-                 interim (1xx) one."
-            }
-            TimedPhase::Transfer => {
-                "From the first packet of a response to the packet that completes it."
-            }
-            TimedPhase::Response => {
-                "From the first packet of a request to the packet that completes the response."
-            }
-            TimedPhase::Lifetime => "From established to the connection’s last packet.",
-            TimedPhase::Tls | TimedPhase::Ttfb | TimedPhase::Slip | TimedPhase::Service => {
-                self.definition()
-            }
-        }
+        self.row().watched.unwrap_or(self.definition())
     }
 
     /// Returns the durations in a result, or `None` if the result has no such phase.
     pub fn durations(self, of: &FamilyResult) -> Option<&Summary> {
-        match self {
-            TimedPhase::Connect => Some(&of.connect_us),
-            TimedPhase::Tls => of.tls.as_ref().map(|tls| &tls.tls_us),
-            TimedPhase::Interim => of.interim_us.as_ref(),
-            TimedPhase::Wait => Some(&of.wait_us),
-            TimedPhase::Ttfb => of.ttfb_us.as_ref(),
-            TimedPhase::Transfer => Some(&of.transfer_us),
-            TimedPhase::Slip => of.slip_us.as_ref(),
-            TimedPhase::Service => of.service_us.as_ref(),
-            TimedPhase::Response => Some(&of.response_us),
-            TimedPhase::Lifetime => Some(&of.lifetime_us),
-        }
+        (self.row().read)(of)
     }
 
     /// Returns the durations in a result for modification, like [`TimedPhase::durations`].
     pub fn durations_mut(self, of: &mut FamilyResult) -> Option<&mut Summary> {
-        match self {
-            TimedPhase::Connect => Some(&mut of.connect_us),
-            TimedPhase::Tls => of.tls.as_mut().map(|tls| &mut tls.tls_us),
-            TimedPhase::Interim => of.interim_us.as_mut(),
-            TimedPhase::Wait => Some(&mut of.wait_us),
-            TimedPhase::Ttfb => of.ttfb_us.as_mut(),
-            TimedPhase::Transfer => Some(&mut of.transfer_us),
-            TimedPhase::Slip => of.slip_us.as_mut(),
-            TimedPhase::Service => of.service_us.as_mut(),
-            TimedPhase::Response => Some(&mut of.response_us),
-            TimedPhase::Lifetime => Some(&mut of.lifetime_us),
+        (self.row().write)(of)
+    }
+
+    /// Sets the durations in the result of a run, in an open loop if `open`. Does nothing if the
+    /// result has no such phase. Those of TLS are part of its section.
+    pub(crate) fn set_durations(self, of: &mut FamilyResult, durations: Summary, open: bool) {
+        let row = self.row();
+        let has = match row.presence {
+            PhasePresence::Always | PhasePresence::SinceVersion => true,
+            PhasePresence::IfMeasured => durations.count > 0,
+            PhasePresence::OpenLoop => open,
+            PhasePresence::WithTls => false,
+        };
+        if has {
+            (row.set)(of, durations);
         }
     }
 
     /// Returns why a result has no such phase, for a message.
     pub fn why_absent(self) -> &'static str {
-        match self {
-            TimedPhase::Tls => "there was no TLS",
-            TimedPhase::Interim => "there was no interim response",
-            TimedPhase::Ttfb => "the document is older than this figure",
-            _ => "a closed loop has none",
+        match self.row().presence {
+            PhasePresence::WithTls => "there was no TLS",
+            PhasePresence::IfMeasured => self.why_empty(),
+            PhasePresence::SinceVersion => "the document is older than this figure",
+            PhasePresence::Always | PhasePresence::OpenLoop => "a closed loop has none",
         }
     }
 
     /// Returns why a result has no durations of the phase, for a message.
     pub fn why_empty(self) -> &'static str {
-        match self {
-            TimedPhase::Connect => "no TCP connection was opened",
-            TimedPhase::Tls => "no TLS handshake was finished",
-            TimedPhase::Slip => "nothing was sent",
-            TimedPhase::Lifetime => "no connection was closed",
-            TimedPhase::Interim => "there was no interim response",
-            TimedPhase::Wait
-            | TimedPhase::Ttfb
-            | TimedPhase::Transfer
-            | TimedPhase::Service
-            | TimedPhase::Response => "there was no complete response",
-        }
+        self.row().empty
+    }
+
+    /// Returns the rule by which a run times the phase.
+    pub(crate) fn clock_rule(self) -> ClockRule {
+        self.row().clock
     }
 
     /// Returns true if the phase belongs to a connection, which can be observed even if its
     /// exchanges are encrypted.
     pub fn is_of_connection(self) -> bool {
-        matches!(self, TimedPhase::Connect | TimedPhase::Tls | TimedPhase::Lifetime)
+        self.row().of_connection
+    }
+
+    /// Returns true if a search can bound the phase.
+    pub fn is_bounded(self) -> bool {
+        self.row().bounded
+    }
+
+    /// Returns true if a terminal shows the phase. All are on the page and in documents.
+    pub fn is_on_terminal(self) -> bool {
+        self.row().on_terminal
+    }
+
+    /// Returns the phases whose durations are compared, in the order in which they are shown.
+    pub fn compared() -> impl Iterator<Item = TimedPhase> + Clone {
+        TimedPhase::ALL.into_iter().filter(|phase| phase.row().compared)
+    }
+
+    /// Returns the phases that a search can bound, in the order in which they are shown.
+    pub fn bounded() -> impl Iterator<Item = TimedPhase> + Clone {
+        TimedPhase::ALL.into_iter().filter(|phase| phase.row().bounded)
+    }
+
+    /// Returns all phases in the order of their charts: those of most interest first.
+    pub fn by_interest() -> [TimedPhase; TimedPhase::ALL.len()] {
+        let mut all = TimedPhase::ALL;
+        all.sort_by_key(|phase| phase.row().rank);
+        all
+    }
+}
+
+impl<T> PerPhase<T> {
+    /// Returns each value with its phase, in the order of an exchange.
+    pub fn iter(&self) -> impl Iterator<Item = (TimedPhase, &T)> {
+        TimedPhase::ALL.into_iter().map(|phase| (phase, &self[phase]))
+    }
+}
+
+impl<T: for<'a> AddAssign<&'a T>> AddAssign<&PerPhase<T>> for PerPhase<T> {
+    fn add_assign(&mut self, other: &PerPhase<T>) {
+        TimedPhase::ALL.into_iter().for_each(|phase| self[phase] += &other[phase]);
+    }
+}
+
+impl<T: TallyPart> TallyPart for PerPhase<T> {
+    fn merge(&mut self, other: &PerPhase<T>) {
+        TimedPhase::ALL.into_iter().for_each(|phase| self[phase].merge(&other[phase]));
+    }
+
+    fn since(&self, earlier: &PerPhase<T>) -> PerPhase<T> {
+        PerPhase::from_fn(|phase| self[phase].since(&earlier[phase]))
     }
 }
 
@@ -349,7 +644,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back_to_what_they_name() {
+    fn finds_phases_points_and_quantiles_by_name() {
         for phase in TimedPhase::ALL {
             assert_eq!(TimedPhase::named(phase.name()), Some(phase));
         }

@@ -6,13 +6,13 @@ mod cause;
 pub use cause::{Cause, Reason};
 
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
 use crate::names;
 use crate::peer::is_default;
 use crate::plan::tls::PlanTls;
+use crate::tally::tally_parts;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_units::counts::Counts;
 use sixmark_wire::x509::rfc3339;
@@ -180,23 +180,21 @@ fn failure((cause, count): (Cause, u64)) -> CauseCount {
     CauseCount { cause, count }
 }
 
-impl AddAssign<&TlsTally> for TlsTally {
-    fn add_assign(&mut self, other: &TlsTally) {
-        self.full += &other.full;
-        self.resumed += &other.resumed;
-        self.untimed_full = self.untimed_full.saturating_add(other.untimed_full);
-        self.untimed_resumed = self.untimed_resumed.saturating_add(other.untimed_resumed);
-        self.offered = self.offered.saturating_add(other.offered);
-        self.retried = self.retried.saturating_add(other.retried);
-        self.failed = self.failed.saturating_add(other.failed);
-        self.causes += &other.causes;
-        self.versions += &other.versions;
-        self.ciphers += &other.ciphers;
-        self.groups += &other.groups;
-        self.alpn += &other.alpn;
-        self.certificates += &other.certificates;
-    }
-}
+tally_parts!(TlsTally {
+    full,
+    resumed,
+    untimed_full,
+    untimed_resumed,
+    offered,
+    retried,
+    failed,
+    causes,
+    versions,
+    ciphers,
+    groups,
+    alpn,
+    certificates,
+});
 
 /// The TLS handshakes of one family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -320,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn full_and_resumed_handshakes_are_apart_and_together() {
+    fn counts_full_and_resumed_handshakes_separately_and_in_total() {
         let plan = PlanTls { alpn: vec!["http/1.1".into()], ..PlanTls::default() };
         let mut tally = of(&[(false, 1), (true, 1), (true, 2)]);
         let cause = Cause::new(Reason::Alert, Some(40));

@@ -230,9 +230,10 @@ impl ShareFigure {
         let at_once = self.stages.windows(2).map(|two| sum(two).part).max().unwrap_or(0);
         let at_once = at_once.saturating_sub(self.excused(excused)) as f64;
         let breaks = at_once > times * self.bound * all.whole as f64;
-        match breaks && at_once > PAUSE * all.part as f64 {
-            true => design_effect(&self.stages).unwrap_or(1.0),
-            false => 1.0,
+        if breaks && at_once > PAUSE * all.part as f64 {
+            design_effect(&self.stages).unwrap_or(1.0)
+        } else {
+            1.0
         }
     }
 
@@ -354,21 +355,7 @@ fn bound_of(point: TimePoint) -> f64 {
 }
 
 fn timing(of: &FamilyTally, phase: TimedPhase) -> Option<Cow<'_, Timing>> {
-    let phases = &of.phases;
-    Some(Cow::Borrowed(match phase {
-        TimedPhase::Connect => &phases.connect,
-        TimedPhase::Wait => &phases.wait,
-        TimedPhase::Ttfb => &phases.ttfb,
-        TimedPhase::Transfer => &phases.transfer,
-        TimedPhase::Service => &phases.service,
-        TimedPhase::Response => &phases.response,
-        TimedPhase::Tls => {
-            let mut all = of.tls.full.clone();
-            all += &of.tls.resumed;
-            return Some(Cow::Owned(all));
-        }
-        _ => return None,
-    }))
+    phase.is_bounded().then(|| of.durations(phase))
 }
 
 /// Returns the number of responses that only report an overloaded or broken server: 429 (RFC 6585,

@@ -54,7 +54,7 @@ impl FamilyTally {
         self.failures.reclassify(abandoned, unanswered, 1);
         self.endpoint(exchange.endpoint).failures.reclassify(abandoned, unanswered, 1);
         let silent = WaitingTime { silent_ns: exchange.silent_ns, ..WaitingTime::default() };
-        self.endpoint(exchange.endpoint).waiting += silent;
+        self.endpoint(exchange.endpoint).waiting += &silent;
         self.phases.response.record_at_least(exchange.age_ns);
         for of in self.counted_apart(exchange.name, exchange.step) {
             of.failures.reclassify(abandoned, unanswered, 1);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_older_than_completed_exchanges_explain_did_not_fail() {
+    fn does_not_count_young_exchanges_in_flight_as_failed() {
         let mut tally = tally(&[90 * MS, 100 * MS], &[0, 40 * MS, 100 * MS, 400 * MS]);
         assert_eq!(tally.classify_in_flight(), 0);
         assert_eq!((tally.failed(), tally.outcome(Outcome::Abandoned)), (0, 4));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_is_unanswered_and_a_lower_bound() {
+    fn counts_old_exchanges_in_flight_as_unanswered_lower_bounds() {
         let mut tally = tally(&[MS; 98], &[2_000 * MS, 2_001 * MS, 3 * MS]);
         assert_eq!(tally.classify_in_flight(), 2);
         let counted = (tally.outcome(Outcome::Unanswered), tally.outcome(Outcome::Abandoned));
@@ -122,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_answered_all_but_the_youngest_are_unanswered() {
+    fn without_any_answer_all_but_the_youngest_count_as_unanswered() {
         let mut tally = tally(&[], &[240 * MS, 260 * MS]);
         assert_eq!((tally.classify_in_flight(), tally.failed()), (1, 1));
     }
 
     #[test]
-    fn what_began_in_the_warm_up_and_is_unanswered_counts() {
+    fn counts_unanswered_exchanges_that_began_in_the_warm_up() {
         let mut tally = tally(&[MS], &[]);
         let (age_ns, phase) = (900 * MS, FailurePhase::Connect);
         tally.in_flight.push(InFlight {

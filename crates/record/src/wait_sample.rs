@@ -2,11 +2,10 @@
 //! clocks. The client reads a response when it is woken, and the kernel has a timestamp of when the
 //! response arrived. What lies between is work of the client and of other programs.
 
-use std::ops::AddAssign;
-
 use serde::{Deserialize, Serialize};
 
 use crate::peer::is_default;
+use crate::tally::tally_parts;
 use sixmark_document::timing::{Summary, Timing};
 
 /// A delay is told if it exceeds this many microseconds plus [`TOLD_SHARE`] of the time shown.
@@ -50,12 +49,7 @@ impl WaitSampleTally {
     }
 }
 
-impl AddAssign<&WaitSampleTally> for WaitSampleTally {
-    fn add_assign(&mut self, other: &WaitSampleTally) {
-        self.kernel += &other.kernel;
-        self.client += &other.client;
-    }
-}
+tally_parts!(WaitSampleTally { kernel, client });
 
 /// Waits of a sample of exchanges by two clocks. Both are of the same exchanges. Their difference is
 /// this machine's own delay, which the family's `wait_us` includes.
@@ -121,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_is_told_from_five_microseconds_and_a_twentieth_on() {
+    fn reports_a_delay_above_5_us_plus_a_twentieth_of_the_wait() {
         let told = |late| of(100, [620_000, late]).result().unwrap().delay_in(620.0);
         assert_eq!(told(230_000), Some(OwnDelay { shown_us: 620.0, delay_us: 230.0 }));
         // 5 us + 31 us.
@@ -131,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_of_other_waits_describes_no_median() {
+    fn reports_no_delay_if_the_sample_differs_from_the_median() {
         let result = of(100, [620_000, 230_000]).result().unwrap();
         assert!(result.delay_in(800.0).is_some());
         assert_eq!(result.delay_in(900.0), None);
@@ -139,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn of_few_exchanges_nothing_is_told() {
+    fn reports_no_delay_for_too_few_exchanges() {
         let told = |waits| of(waits, [620_000, 230_000]).result().unwrap().delay_us();
         assert_eq!((told(FEWEST - 1), told(FEWEST)), (None, Some(230.0)));
         assert!(WaitSampleTally::default().result().is_none());
     }
 
     #[test]
-    fn what_arrived_before_it_was_asked_for_is_a_clock_that_was_set() {
+    fn ignores_waits_that_a_clock_change_made_negative() {
         assert_eq!(of(1, [1_000, 1_001]), WaitSampleTally::default());
         assert_eq!(of(1, [1_000, 1_000]).kernel.count(), 1);
     }

@@ -1,10 +1,10 @@
 //! Assembles the result of a run.
 
 use sixmark_document::provenance::{Environment, Lookup, Tool, Warning};
-use sixmark_record::board::BUSY;
 use sixmark_record::calibration::Calibration;
 use sixmark_record::family_result::{Families, FamilyResult};
 use sixmark_record::find::FindMax;
+use sixmark_record::generator::is_saturated;
 use sixmark_record::plan::Plan;
 use sixmark_record::result::{self, Generator, RatioResult, RunResult, SCHEMA};
 use sixmark_record::sameness::{self, Answers, Sameness};
@@ -13,6 +13,7 @@ use sixmark_units::family::{Family, PerFamily};
 use sixmark_vitals::section::Vitals;
 
 use super::fleet_section::{fleet_section, fleet_vitals};
+use super::generated_load::{FleetLoad, GeneratedLoad};
 use sixmark_load::Loaded;
 use sixmark_record::warnings as warning;
 
@@ -34,6 +35,7 @@ pub struct Circumstances {
 pub struct Measured {
     pub(crate) plan: Plan,
     pub(crate) loaded: Loaded,
+    pub(crate) fleet: Option<Box<FleetLoad>>,
     /// The figures of each family; `total` is for both together.
     pub(crate) families: Families,
     pub(crate) total: FamilyResult,
@@ -47,11 +49,23 @@ pub struct Measured {
 
 impl Measured {
     /// Returns the figures of a load, without additional findings.
-    pub fn of(plan: Plan, loaded: Loaded) -> Measured {
+    pub fn of(plan: Plan, load: impl Into<GeneratedLoad>) -> Measured {
+        let GeneratedLoad { loaded, fleet } = load.into();
         let (families, total) = result::families_of(&plan, &loaded.tally, elapsed_s(&loaded));
         let sameness = sameness(&plan, &loaded);
         let (calibration, truth, find_max, vitals) = Default::default();
-        Measured { plan, loaded, families, total, sameness, calibration, truth, find_max, vitals }
+        Measured {
+            plan,
+            loaded,
+            fleet,
+            families,
+            total,
+            sameness,
+            calibration,
+            truth,
+            find_max,
+            vitals,
+        }
     }
 
     /// Returns how long the run was measured, in seconds.
@@ -69,12 +83,12 @@ pub fn assemble(known: Circumstances, measured: Measured) -> RunResult {
     let elapsed_s = measured.elapsed_s();
     let Measured { plan, loaded, families, total, sameness, calibration, truth, .. } = measured;
     let (vitals, of_vitals) = measured.vitals.unzip();
-    let of_fleet = loaded.fleet.as_deref().map(fleet_vitals);
+    let of_fleet = measured.fleet.as_deref().map(fleet_vitals);
     let (vitals, of_vitals) = match of_fleet {
         Some((of_fleet, doubts)) => (of_fleet, Some(doubts)),
         None => (vitals, of_vitals),
     };
-    let fleet = loaded.fleet.as_deref();
+    let fleet = measured.fleet.as_deref();
     let fleet = fleet.map(|fleet| fleet_section(&plan, fleet, PerFamily::from_fn(|_| elapsed_s)));
     // Exchanges that began in the warm-up are excluded: the ratio applies to those begun in the
     // measurement.
@@ -136,7 +150,7 @@ pub fn generator(plan: &Plan, loaded: &Loaded) -> Generator {
         stalled_s: loaded.lapses.stalled_ns as f64 / 1e9,
         checking_s: loaded.lapses.checking_ns as f64 / 1e9,
         longest_check_s: loaded.lapses.longest_check_ns as f64 / 1e9,
-        saturated: busiest > BUSY,
+        saturated: is_saturated(busiest),
         timestamps: loaded.clocks.result(plan.load.timestamps),
     }
 }

@@ -11,10 +11,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use sixmark_document::provenance::Ended;
-use sixmark_record::board::BUSY;
 use sixmark_record::condition::Condition;
 use sixmark_record::family_result::{Families, FamilyResult};
 use sixmark_record::find::{Conduct, FindMax, FoundRate, Limit, SearchEnd, Trial};
+use sixmark_record::generator::is_saturated;
 use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
 use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_record::plan::{LoadPlan, Plan};
@@ -28,8 +28,8 @@ use sixmark_units::random::Random;
 
 use self::pauses::Pauses;
 use crate::search_asked::SearchAsked;
-use crate::{Measured, Runnable, run_load_on};
-use sixmark_load::{self as load, Loaded};
+use crate::{GeneratedLoad, Measured, Runnable, join_loads, run_load_on};
+use sixmark_load::Loaded;
 use sixmark_sys::command_error::CommandError;
 
 /// The fewest exchanges due in a trial. With fewer, the quantiles of a trial are luck.
@@ -137,8 +137,8 @@ struct Side {
     pauses: Pauses,
     /// The longest trial at each rate that held, and the last one of all others, with its index in
     /// `trials`.
-    held: Vec<(usize, Loaded)>,
-    last: Option<(usize, Loaded)>,
+    held: Vec<(usize, GeneratedLoad)>,
+    last: Option<(usize, GeneratedLoad)>,
     /// Why it ended, if not by the search itself.
     ended: Option<SearchEnd>,
 }
@@ -146,11 +146,11 @@ struct Side {
 /// Makes trials until every family's search is finished, the time is over, or a trial is
 /// interrupted or can't be run. Families take turns in random order, so that a machine or a server that changes
 /// affects both alike.
-fn search(
+fn search<L: Into<GeneratedLoad>>(
     plan: &Plan,
     asked: &SearchAsked,
     clock: &dyn Fn() -> Duration,
-    mut load: impl FnMut(&Plan, &mut dyn FnMut(SearchEvent<'_>)) -> Result<Loaded, CommandError>,
+    mut load: impl FnMut(&Plan, &mut dyn FnMut(SearchEvent<'_>)) -> Result<L, CommandError>,
     watch: &mut dyn FnMut(SearchEvent<'_>),
 ) -> Result<Searched, CommandError> {
     let side = |family| plan.ratio.uses(family).then(|| Side::new(family, plan));
@@ -233,23 +233,24 @@ impl Side {
         Some(next)
     }
 
-    fn make_trial(
+    fn make_trial<L: Into<GeneratedLoad>>(
         &mut self,
         plan: &Plan,
         asked: &SearchAsked,
         next: NextTrial,
         left: Duration,
-        load: &mut impl FnMut(&Plan, &mut dyn FnMut(SearchEvent<'_>)) -> Result<Loaded, CommandError>,
+        load: &mut impl FnMut(&Plan, &mut dyn FnMut(SearchEvent<'_>)) -> Result<L, CommandError>,
         watch: &mut dyn FnMut(SearchEvent<'_>),
     ) -> Result<(), CommandError> {
         let (family, rate, length) = (self.family, asked_rate(next.rate)?, length(plan, next));
         let plan = self.plan(plan, next)?;
-        let plan = match asked.more_places {
-            true => places::with_room(plan, &asked.conditions, next.rate),
-            false => plan,
+        let plan = if asked.more_places {
+            places::with_room(plan, &asked.conditions, next.rate)
+        } else {
+            plan
         };
         watch(SearchEvent::Begins(TrialBegins { family, rate, length, left }));
-        let loaded = load(&plan, watch)?;
+        let loaded = load(&plan, watch)?.into();
         self.take(&plan, next, &asked.conditions, loaded);
         watch(SearchEvent::Over(family, &self.trials, self.search.bracket()));
         Ok(())
@@ -273,14 +274,20 @@ impl Side {
     }
 
     /// Judges a trial and records it.
-    fn take(&mut self, plan: &Plan, next: NextTrial, conditions: &[Condition], loaded: Loaded) {
+    fn take(
+        &mut self,
+        plan: &Plan,
+        next: NextTrial,
+        conditions: &[Condition],
+        loaded: GeneratedLoad,
+    ) {
         let conduct = Conduct {
             in_flight: plan.in_flight(),
             length_s: trial_s(plan),
             elapsed_s: measured_seconds(&loaded),
             interrupted: loaded.ended == Ended::Interrupted,
         };
-        let busy = loaded.busiest > BUSY;
+        let busy = is_saturated(loaded.busiest);
         let sample = TrialSample::new(conditions, &loaded.tally[self.family]);
         let times = f64::from(TrialLength::Long.factor()) / f64::from(next.length.factor());
         let (alone, effects) = (sample.test(busy), sample.effects_of_pauses(times.max(1.0)));
@@ -321,11 +328,11 @@ impl Side {
     }
 
     /// Keeps the load of the last trial if its figures may be shown.
-    fn keep(&mut self, loaded: Loaded) {
+    fn keep(&mut self, loaded: GeneratedLoad) {
         let at = self.trials.len() - 1;
         let trial = &self.trials[at];
         if trial.held {
-            let same = |&(at, _): &(usize, Loaded)| self.trials[at].rate == trial.rate;
+            let same = |&(at, _): &(usize, GeneratedLoad)| self.trials[at].rate == trial.rate;
             match self.held.iter().position(same) {
                 Some(place) if self.trials[self.held[place].0].length_s > trial.length_s => {}
                 Some(place) => self.held[place] = (at, loaded),
@@ -338,7 +345,7 @@ impl Side {
     }
 
     /// Returns the rate that was found, and the load whose figures are shown.
-    fn done(mut self) -> (FoundRate, Option<Loaded>) {
+    fn done(mut self) -> (FoundRate, Option<GeneratedLoad>) {
         let holds = self.search.bracket().holds;
         let may_miss = holds.is_some_and(|rate| self.pauses.may_be_missed_at(rate));
         let best = self.held.iter().position(|&(at, _)| Some(self.trials[at].rate) == holds);
@@ -430,9 +437,11 @@ fn assemble_search(
             .map(|(_, loaded)| figures_of_family(&plan, family, loaded))
     };
     let [ipv6, ipv4] = Family::BOTH.map(of);
-    let one = load::one_after_the_other(shown().map(|(_, loaded)| loaded));
-    let ended = if interrupted { Ended::Interrupted } else { one.ended };
-    let one = Measured::of(plan.clone(), Loaded { ended, usage: cost.usage, ..one });
+    let all: Vec<&GeneratedLoad> = shown().map(|(_, loaded)| loaded).collect();
+    let mut one = join_loads(all.into_iter());
+    one.ended = if interrupted { Ended::Interrupted } else { one.ended };
+    one.usage = cost.usage;
+    let one = Measured::of(plan.clone(), one);
     let families = Families { ipv6: ipv6.or(one.families.ipv6), ipv4: ipv4.or(one.families.ipv4) };
     let found = sides.map(|side| side.map(|(found, _)| found));
     let found = FindMax { stopped_by, ..find_max(&plan, asked, found, cost.took) };

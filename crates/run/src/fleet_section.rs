@@ -1,10 +1,10 @@
 //! The part of a result about the agents of a fleet.
 
+use super::generated_load::{AgentLoad, FleetLoad};
 use sixmark_document::provenance::{Environment, Warning};
-use sixmark_load::{AgentLoad, FleetLoad};
-use sixmark_record::board::BUSY;
 use sixmark_record::family_result::Families;
 use sixmark_record::fleet::{AgentFamily, AgentResult, FleetSection};
+use sixmark_record::generator::is_saturated;
 use sixmark_record::plan::Plan;
 use sixmark_record::result::families_of;
 use sixmark_units::family::{Family, PerFamily};
@@ -82,7 +82,7 @@ fn agent_result(
         clock_bound_s: agent.clock.bound_ns as f64 / 1e9,
         start_late_s: agent.late_ns as f64 / 1e9,
         busiest: loaded.busiest,
-        saturated: loaded.busiest > BUSY,
+        saturated: is_saturated(loaded.busiest),
         cpu_user_s: loaded.usage.user_s,
         cpu_sys_s: loaded.usage.system_s,
         peak_rss_bytes: loaded.usage.peak_rss_bytes,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use sixmark_document::provenance::{RouteTaken, Warning};
-use sixmark_load::{self as load, Loaded, PreparedLoad};
+use sixmark_load::{self as load, PreparedLoad};
 use sixmark_record::plan::Plan;
 use sixmark_record::tally::Slice;
 use sixmark_sys::command_error::CommandError;
 
-use crate::cannot_start;
+use crate::{GeneratedLoad, cannot_start};
 
 /// The agents of a fleet, which carry out one plan together.
 pub trait Generators: Debug + Send + Sync {
@@ -36,7 +36,7 @@ pub trait Generators: Debug + Send + Sync {
         extras: &AgentExtras,
         stop: &Arc<AtomicBool>,
         watch: &mut dyn FnMut(&Slice),
-    ) -> Result<Loaded, CommandError>;
+    ) -> Result<GeneratedLoad, CommandError>;
 }
 
 /// How many agents a fleet has, and how much each can do.
@@ -66,9 +66,12 @@ pub fn run_load_on(
     plan: &Plan,
     stop: &Arc<AtomicBool>,
     mut watch: impl FnMut(&Slice),
-) -> Result<Loaded, CommandError> {
+) -> Result<GeneratedLoad, CommandError> {
     match generators {
         Some(fleet) => fleet.load(plan, &AgentExtras::default(), stop, &mut watch),
-        None => load::run_load(PreparedLoad::new(plan)?, stop, watch).map_err(cannot_start),
+        None => {
+            let loaded = load::run_load(PreparedLoad::new(plan)?, stop, watch);
+            Ok(loaded.map_err(cannot_start)?.into())
+        }
     }
 }

@@ -1,13 +1,15 @@
-//! A single run, which turns a plan into a result: checks before it ([`preflight`], [`resolve`]), the
-//! noise floor ([`calibrate`]), and what is measured beside the load. [`find`] searches for the
+//! A single run, which turns a plan into a result: checks before it ([`preflight`], [`resolve`]),
+//! the noise floor ([`calibrate`]), and what is measured beside the load. [`find`] searches for the
 //! highest rate with many trials of one plan.
 //!
-//! This crate reads no option. Begin with [`Draft`], which becomes a [`Runnable`], and [`run_plan`].
+//! This crate reads no option. Begin with [`Draft`], which becomes a [`Runnable`], and
+//! [`run_plan`].
 
 mod assemble;
 pub mod calibrate;
 pub mod find;
 mod fleet_section;
+mod generated_load;
 mod generators;
 pub mod preflight;
 pub mod resolve;
@@ -18,6 +20,7 @@ mod warning_tests;
 
 pub use assemble::{Circumstances, Measured, assemble, generator};
 pub use fleet_section::fleet_section;
+pub use generated_load::{AgentLoad, ClockOffset, FleetLoad, GeneratedLoad, join_loads};
 pub use generators::{AgentExtras, FleetSize, Generators, run_load_on};
 pub use runnable::{Draft, Runnable};
 
@@ -34,7 +37,7 @@ use sixmark_record::work::work_of_run;
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::{Meter, VitalsFrom};
-use sixmark_watch::truth::Witness;
+use sixmark_watch::truth::TruthCapture;
 
 /// What a run measures besides its load.
 #[derive(Clone, Debug, Default)]
@@ -64,18 +67,12 @@ pub fn run_plan(
         return run_on_fleet(runnable, fleet.as_ref(), extras, stop, watch);
     }
     let plan = runnable.plan().clone();
-    let calibration = match extras.calibrate {
-        true => calibrate::calibrate(&plan, stop)?,
-        false => None,
-    };
-    let witness = match extras.truth {
-        true => Some(Witness::start(&plan)?),
-        false => None,
-    };
+    let calibration = if extras.calibrate { calibrate::calibrate(&plan, stop)? } else { None };
+    let truth_capture = if extras.truth { Some(TruthCapture::start(&plan)?) } else { None };
     let meter = Meter::start(extras.vitals_from.as_ref(), plan.load.warmup)?;
     let (prepared, known) = runnable.begin();
-    let (loaded, truth) = match witness {
-        Some(witness) => beside(witness, &plan, prepared, stop, watch)?,
+    let (loaded, truth) = match truth_capture {
+        Some(truth_capture) => beside(truth_capture, &plan, prepared, stop, watch)?,
         None => (load::run_load(prepared.in_tenths(), stop, watch).map_err(cannot_start)?, None),
     };
     let metered = meter.map(Meter::end);
@@ -107,7 +104,7 @@ fn run_on_fleet(
 
 /// Runs the load while packets are captured.
 fn beside(
-    witness: Witness,
+    truth_capture: TruthCapture,
     plan: &Plan,
     prepared: PreparedLoad,
     stop: &Arc<AtomicBool>,
@@ -115,7 +112,7 @@ fn beside(
 ) -> Result<(Loaded, Option<Truth>), CommandError> {
     let prepared = prepared.telling().in_tenths();
     let mut loaded = load::run_load(prepared, stop, watch).map_err(cannot_start)?;
-    let truth = witness.end(plan, std::mem::take(&mut loaded.book))?;
+    let truth = truth_capture.end(plan, std::mem::take(&mut loaded.client_records))?;
     Ok((loaded, Some(truth)))
 }
 

@@ -147,17 +147,18 @@ fn is_listed(plan: &Plan) -> bool {
 fn too_many(plan: &Plan, allowed: u64) -> CommandError {
     let in_flight = plan.load.connections.get();
     let needed = u64::from(in_flight) + OTHER_FILES;
-    CommandError::Measure(match is_listed(plan) {
-        true => format!(
+    CommandError::Measure(if is_listed(plan) {
+        format!(
             "{in_flight} connections over {} threads need more than the {allowed} open files that \
              each may have; use at least {} threads (-t), raise the limit (ulimit -Hn) or lower -c",
             plan.load.threads,
             u64::from(in_flight).div_ceil(allowed.max(1)),
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "{in_flight} connections need {needed} open files, but only {allowed} are allowed; \
              raise the limit (ulimit -Hn) or lower -c"
-        ),
+        )
     })
 }
 

@@ -132,9 +132,10 @@ fn usable_addresses(found: &NameLookup) -> Result<Vec<IpAddr>, CommandError> {
     if !addresses.is_empty() || lacks_only_family(found) {
         return Ok(addresses);
     }
-    let advice = match Family::BOTH.iter().any(|&family| found.failure(family).is_some()) {
-        true => "check the name servers (/etc/resolv.conf), or use --resolve",
-        false => "check the name, or use --resolve",
+    let advice = if Family::BOTH.iter().any(|&family| found.failure(family).is_some()) {
+        "check the name servers (/etc/resolv.conf), or use --resolve"
+    } else {
+        "check the name, or use --resolve"
     };
     let (name, why) = (&found.name, found.describe_nothing());
     Err(CommandError::Measure(format!("can't resolve '{name}': {why}; {advice}")))
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_override_answers_for_its_host_and_port_alone() {
+    fn an_override_replaces_the_lookup_of_its_host_and_port() {
         let given = "a.example:80:[::1],127.0.0.1".parse().unwrap();
         let mut resolver = Resolver::new(vec![given], &Family::BOTH);
         let found = resolver.addresses(&"http://A.example/".parse().unwrap()).unwrap();
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_takes_its_zone_along() {
+    fn an_address_literal_keeps_its_zone() {
         let lo = sixmark_sys::interface::index("lo").unwrap();
         let expected = std::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 81, 0, lo).into();
         let mut resolver = Resolver::default();
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_looked_up_ahead_are_not_asked_for_again() {
+    fn does_not_repeat_lookups_done_ahead() {
         let urls = ["http://localhost/", "http://[::1]/", "http://localhost:81/", "http://a/"];
         let urls: Vec<Url> = urls.iter().map(|url| url.parse().unwrap()).collect();
         let given = "a:80:[::1]".parse().unwrap();
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_family_that_is_asked_for_is_recorded() {
+    fn looks_up_only_the_requested_family() {
         let mut resolver = Resolver::new(Vec::new(), &[Family::Ipv4]);
         let found = resolver.addresses(&"http://localhost/".parse().unwrap()).unwrap();
         assert!(found.iter().all(SocketAddr::is_ipv4), "{found:?}");

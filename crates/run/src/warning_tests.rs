@@ -50,8 +50,7 @@ fn result(tls: PlanTls, ipv6: &[(u8, i64)], ipv4: &[(u8, i64)]) -> RunResult {
         clocks: Default::default(),
         lapses: Default::default(),
         usage: Default::default(),
-        book: Default::default(),
-        fleet: None,
+        client_records: Default::default(),
     };
     let started = "1970-01-02T00:00:00.000Z".to_owned();
     let known = Circumstances { started, ..Circumstances::default() };
@@ -80,7 +79,7 @@ fn slipped(slip_ms: u64, waited: u64, busiest: f64) -> RunResult {
 }
 
 #[test]
-fn late_wake_ups_are_no_saturation() {
+fn does_not_report_late_starts_as_saturation() {
     let late = slipped(4, 0, 0.02);
     assert!(!late.is_saturated() && warned(&late, "generator_saturated").is_none());
     let message = warned(&late, "begun_late").unwrap();
@@ -92,7 +91,7 @@ fn late_wake_ups_are_no_saturation() {
 }
 
 #[test]
-fn busy_workers_are_saturation_late_or_not() {
+fn reports_busy_workers_as_saturation_with_or_without_late_starts() {
     for slip_ms in [0, 4] {
         let busy = slipped(slip_ms, 0, 0.99);
         assert!(busy.is_saturated() && warned(&busy, "begun_late").is_none());
@@ -101,7 +100,7 @@ fn busy_workers_are_saturation_late_or_not() {
 }
 
 #[test]
-fn other_certificates_over_the_other_family_are_a_warning() {
+fn warns_if_the_certificates_of_the_families_differ() {
     let late = 900 * DAY;
     let (one, two) = ((1, late), (2, late));
     for (ipv6, ipv4, differ) in [
@@ -122,7 +121,7 @@ fn other_certificates_over_the_other_family_are_a_warning() {
 }
 
 #[test]
-fn a_certificate_that_expires_within_a_week_is_a_warning() {
+fn warns_of_a_certificate_that_expires_within_a_week() {
     for (not_after, part) in [
         (0, Some("over IPv4 expired on 1970-01-01T00:00:00Z")),
         (DAY - 1, Some("over IPv4 expired on")),
@@ -139,7 +138,7 @@ fn a_certificate_that_expires_within_a_week_is_a_warning() {
 }
 
 #[test]
-fn a_certificate_of_both_families_is_told_of_both() {
+fn the_expiry_warning_names_both_families_of_a_shared_certificate() {
     let result = result(PlanTls::default(), &[(1, 0)], &[(1, 0)]);
     let found = warned(&result, "certificate_expires").unwrap();
     assert!(found.contains("over IPv6 and IPv4 expired on"), "{found}");
@@ -162,7 +161,7 @@ fn answered(status: u16, checks: &[&str]) -> RunResult {
 }
 
 #[test]
-fn an_error_status_is_a_warning_unless_it_was_demanded() {
+fn warns_of_an_error_status_unless_it_was_expected() {
     for (status, checks, told) in [
         (404, &[][..], Some("1 response over IPv6 had status 404: they count as failures")),
         (500, &["size=3"], Some("1 response over IPv6 had status 500: they count as failures")),
@@ -181,13 +180,13 @@ fn an_error_status_is_a_warning_unless_it_was_demanded() {
 }
 
 #[test]
-fn failures_are_those_without_a_warning_of_their_own() {
+fn the_failure_warning_excludes_failures_with_their_own_warning() {
     let found = warned(&answered(200, &[]), "failures").unwrap();
     assert!(found.starts_with("1 of 3 requests over IPv6 (33.33 %) had no complete response"));
 }
 
 #[test]
-fn a_reset_of_quic_is_none() {
+fn the_close_rst_warning_differs_for_quic() {
     let mut result = result(PlanTls::default(), &[], &[]);
     result.plan.connection.close = Close::Rst;
     assert!(warned(&result, "close_rst").unwrap().contains("TIME-WAIT"));
@@ -196,13 +195,13 @@ fn a_reset_of_quic_is_none() {
 }
 
 #[test]
-fn that_any_certificate_was_accepted_is_a_warning() {
+fn warns_if_any_certificate_was_accepted() {
     let result = result(PlanTls { insecure: true, ..PlanTls::default() }, &[], &[]);
     assert!(warned(&result, "insecure").is_some());
 }
 
 #[test]
-fn datagrams_that_this_host_dropped_are_a_warning() {
+fn warns_of_datagrams_dropped_by_this_host() {
     for dropped in [0, 7] {
         let mut result = result(PlanTls::default(), &[(1, 900 * DAY)], &[]);
         let mut quic = QuicTally::default();
@@ -215,7 +214,7 @@ fn datagrams_that_this_host_dropped_are_a_warning() {
 }
 
 #[test]
-fn standing_still_and_long_checks_are_told_of() {
+fn warns_of_generator_stalls_and_slow_checks() {
     let mut result = slipped(0, 0, 0.02);
     let codes = ["generator_stalled", "slow_checks"];
     assert!(codes.iter().all(|code| warned(&result, code).is_none()));
@@ -234,7 +233,7 @@ fn standing_still_and_long_checks_are_told_of() {
 }
 
 #[test]
-fn more_connections_are_no_advice_after_a_stall() {
+fn does_not_advise_more_connections_after_a_stall() {
     let mut result = result(PlanTls::default(), &[], &[]);
     let families = &mut result.families;
     for figures in [&mut families.ipv6, &mut families.ipv4].into_iter().flatten() {

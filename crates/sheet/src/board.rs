@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_minute_is_kept_and_no_more() {
+    fn keeps_only_the_values_of_the_last_minute() {
         let mut minute = LastMinute::default();
         assert_eq!(minute.trace("x", |value| value.to_string()).latest, "-");
         for second in 0..70 {
@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_of_less_than_a_minute_is_as_long_as_the_command() {
+    fn the_time_axis_of_a_short_command_spans_its_duration() {
         let spans = [0.2, 9.5, 59.5, 60.0].map(|s| span_of(Some(Duration::from_secs_f64(s))));
         assert_eq!(spans, [Some(1), Some(10), None, None]);
         assert_eq!(span_of(None), None);
     }
 
     #[test]
-    fn the_time_that_was_asked_for_is_shown_in_seconds() {
+    fn shows_elapsed_and_requested_time_in_seconds() {
         assert_eq!(elapsed_text(3, None), "   3 s");
         assert_eq!(elapsed_text(0, Some(Duration::from_secs(500))), "   0 of 500 s");
         assert_eq!(elapsed_text(12, Some(Duration::from_millis(90_500))), "  12 of 90.5 s");

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spreadsheet_finds_no_formula_in_foreign_text() {
+    fn neutralises_spreadsheet_formulas_in_foreign_text() {
         for (text, expected) in [
             ("/plain", "/plain"),
             ("a,\"b\"", "a,\"b\""),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_may_differ_in_length_and_are_taken_once() {
+    fn accepts_lines_of_different_length_and_returns_them_once() {
         let mut lines = CsvLines::new(LineEnding::Lf);
         lines.line(["a", "b,c"]);
         lines.line(["\"", "", "1"]);

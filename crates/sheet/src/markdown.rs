@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_text_is_no_markup() {
+    fn escapes_markup_in_foreign_text() {
         assert_eq!(escape("a|b\n*<b>"), "a\\|b \\*&lt;b\\>");
         let columns = vec![Column::words("Name"), Column::number("x|y"), Column::drawn("z")];
         let rows = vec![Row::new("a|b", vec!["1".into(), SheetCell::none()])];

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_commit_is_shown_by_its_first_digits_with_its_mark() {
+    fn abbreviates_a_commit_and_keeps_its_dirty_suffix() {
         let commit = "0123456789abcdef0123456789abcdef01234567";
         for (commit, shown) in [
             (None, "sixmark 0.1.0"),

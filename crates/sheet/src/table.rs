@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_in_which_nothing_stands_are_left_out() {
+    fn omits_empty_columns() {
         let columns = vec![Column::words("Name"), Column::number("a"), Column::number("b")];
         let rows = vec![
             Row::new("x", vec![SheetCell::none(), SheetCell::Number("1".into(), 1.0)]),

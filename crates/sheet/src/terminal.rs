@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_leave_no_room_are_one_column() {
+    fn merges_key_columns_that_are_too_wide_for_the_terminal() {
         let names =
             ["server", "round_trip_of_the_link", "connections_at_once", "queue_of_the_server"];
         let keys = names.map(Column::words);

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_come_first_and_those_of_both_families_once() {
+    fn sorts_by_severity_and_merges_warnings_of_both_families() {
         let all = [
             warning("few_samples", "ipv6: only 50 responses over IPv6"),
             warning("few_samples", "ipv4: only 50 responses over IPv4"),

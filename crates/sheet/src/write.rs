@@ -73,10 +73,7 @@ pub fn write_count(value: u64) -> String {
 /// Formats a ratio, or an end of its interval, with three decimals from 0.1 to 100, else with four
 /// significant digits.
 pub fn write_ratio(ratio: f64) -> String {
-    match (0.1..100.0).contains(&ratio) {
-        true => format!("{ratio:.3}"),
-        false => figure(ratio),
-    }
+    if (0.1..100.0).contains(&ratio) { format!("{ratio:.3}") } else { figure(ratio) }
 }
 
 /// Formats a share (0 to 1) in percent.
@@ -144,9 +141,10 @@ pub fn figure(value: f64) -> String {
         return write_count(value.round() as u64);
     }
     let text = format!("{value:.digits$}").replace('-', "−");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 
@@ -192,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_for_people() {
+    fn formats_times_changes_and_quantiles() {
         let plain = |text: String| text.replace('\u{a0}', " ");
         assert_eq!([12.3, 12_300.0].map(write_time).map(plain), ["12.3 us", "12.3 ms"]);
         let changes = [0.034, -0.0001, -0.12].map(change).map(plain);

@@ -34,7 +34,7 @@ fn holds(target: Target, input: &[u8]) -> bool {
 }
 
 #[test]
-fn every_target_reads_the_inputs_that_are_kept() {
+fn every_fuzz_target_passes_on_seeds_and_corpus() {
     let mut failed = Vec::new();
     for (name, target) in TARGETS {
         let seeds = inputs("seeds", name);
@@ -46,7 +46,7 @@ fn every_target_reads_the_inputs_that_are_kept() {
 }
 
 #[test]
-fn every_target_reads_seeds_that_are_cut_anywhere_or_have_wrong_bytes() {
+fn every_fuzz_target_passes_on_truncated_and_corrupted_seeds() {
     for (name, target) in TARGETS {
         let mut random = Random::new(1, 2);
         for path in inputs("seeds", name) {
@@ -64,7 +64,7 @@ fn every_target_reads_seeds_that_are_cut_anywhere_or_have_wrong_bytes() {
 }
 
 #[test]
-fn the_targets_of_the_fuzzer_are_those_that_tests_call() {
+fn tests_run_exactly_the_fuzz_targets_of_the_manifest() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
     let binaries = manifest["bin"].as_array().unwrap().iter();

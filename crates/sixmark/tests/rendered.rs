@@ -66,13 +66,13 @@ fn without_page(name: &str, document: &Document) {
 }
 
 #[test]
-fn a_run_over_both_families() {
+fn renders_runs_over_both_families() {
     whole("run-both", &documents::recorded("run-both"));
     without_page("run-quic", &documents::recorded("run-quic"));
 }
 
 #[test]
-fn a_mix_of_requests() {
+fn renders_a_mix_of_requests() {
     whole("run-mix", &documents::recorded("run-mix"));
     let comparison = documents::compared_mix();
     let md = markdown_page(&[Named { name: "mix", document: &comparison }]);
@@ -86,17 +86,17 @@ fn a_mix_of_requests() {
 }
 
 #[test]
-fn a_run_of_several_steps() {
+fn renders_a_run_with_several_rate_steps() {
     whole("run-steps", &documents::stepped());
 }
 
 #[test]
-fn a_run_over_one_family() {
+fn renders_a_run_over_one_family() {
     whole("run-one", &documents::recorded("run-one"));
 }
 
 #[test]
-fn a_run_with_failures() {
+fn renders_runs_with_failures() {
     whole("run-failing", &documents::recorded("run-failing"));
     whole("run-crowded", &documents::crowded());
     whole("run-fleet", &documents::of_a_fleet());
@@ -104,36 +104,36 @@ fn a_run_with_failures() {
 }
 
 #[test]
-fn a_search_for_the_highest_rate() {
+fn renders_a_search_for_the_highest_rate() {
     whole("find-max", &documents::recorded("find-max"));
 }
 
 #[test]
-fn a_watch() {
+fn renders_a_watch_of_captured_packets() {
     whole("watch", &documents::recorded("watch"));
     whole("watch-hidden", &documents::recorded("watch-hidden"));
     whole("watch-secure", &documents::watched_secure());
 }
 
 #[test]
-fn what_a_machine_allows() {
+fn renders_the_doctor_report() {
     whole("doctor", &documents::recorded("doctor"));
 }
 
 #[test]
-fn a_comparison() {
+fn renders_a_comparison() {
     whole("comparison", &documents::recorded("comparison"));
 }
 
 #[test]
-fn a_comparison_of_each_verdict() {
+fn renders_a_comparison_with_each_verdict() {
     for (name, result) in Verdicts::all() {
         without_page(&format!("comparison-{name}"), &result);
     }
 }
 
 #[test]
-fn verdicts_alone() {
+fn renders_the_verdicts_of_several_comparisons() {
     let results = Verdicts::all().into_iter().map(|(_, document)| match document {
         Document::Comparison(mut result) => {
             result.schedule.order = BlockOrder::Random;
@@ -146,7 +146,7 @@ fn verdicts_alone() {
 }
 
 #[test]
-fn a_study() {
+fn renders_a_study() {
     let document = documents::recorded("study");
     whole("study", &document);
     let Document::Study(result) = document else { panic!("not a study") };
@@ -156,14 +156,14 @@ fn a_study() {
 }
 
 #[test]
-fn a_study_with_instruments() {
+fn renders_a_study_with_instruments() {
     let Document::Study(study) = documents::recorded("study") else { panic!("not a study") };
     let study = instruments::with_instruments(*study);
     whole("study-instruments", &Document::Study(study.into()));
 }
 
 #[test]
-fn a_study_s_headline_is_written_from_its_claims() {
+fn the_headline_of_a_study_summarises_its_claims() {
     let Document::Study(study) = documents::recorded("study") else { panic!("not a study") };
     let said = |claims: &[serde_json::Value]| documents::headline(&study, claims);
     let of = documents::claim;
@@ -214,7 +214,7 @@ fn a_study_s_headline_is_written_from_its_claims() {
 }
 
 #[test]
-fn a_published_study() {
+fn renders_a_published_study() {
     let Document::Study(result) = documents::recorded("study") else { panic!("not a study") };
     let turned = documents::turned(*result);
     assert_snapshot!("papers.text", papers_text(&[turned.clone(), turned.clone()]));
@@ -226,7 +226,7 @@ fn a_published_study() {
 }
 
 #[test]
-fn several_documents_on_one_page() {
+fn renders_several_documents_on_one_page() {
     let all = ["run-failing", "comparison-worse", "study"];
     let found = [
         documents::recorded("run-failing"),
@@ -242,7 +242,7 @@ fn several_documents_on_one_page() {
 }
 
 #[test]
-fn vitals_of_a_machine() {
+fn renders_the_vitals_of_a_machine() {
     let document = documents::recorded("vitals");
     whole("vitals", &document);
     let Document::Vitals(result) = document else { panic!("not vitals") };
@@ -250,12 +250,12 @@ fn vitals_of_a_machine() {
 }
 
 #[test]
-fn traffic_between_two_hosts() {
+fn renders_traffic_between_two_hosts() {
     whole("traffic", &documents::recorded("traffic"));
 }
 
 #[test]
-fn figures_for_spreadsheets() {
+fn renders_figures_as_csv() {
     let Document::Run(run) = documents::recorded("run-both") else { panic!("not a run") };
     assert_snapshot!("run-both.csv", csv::csv_of_families(&*run));
     let names = ["run-one", "comparison-better", "study"];
@@ -271,7 +271,7 @@ fn figures_for_spreadsheets() {
 }
 
 #[test]
-fn gates_for_build_servers() {
+fn renders_gates_as_junit_xml() {
     let Document::Run(run) = documents::recorded("run-both") else { panic!("not a run") };
     assert_snapshot!("run-both.xml", junit::of_run(&run, &run.gates));
     for name in ["run-failing", "watch-hidden"] {

@@ -32,7 +32,7 @@ fn objects<'a>(path: String, value: &'a Value, found: &mut Vec<(String, &'a Valu
 }
 
 #[test]
-fn the_files_are_what_the_types_give() {
+fn schema_files_match_the_document_types() {
     let write = std::env::var_os("SIXMARK_WRITE_SCHEMAS").is_some();
     for document in document_schema::all() {
         let path = docs().join(document.file);
@@ -49,7 +49,7 @@ fn the_files_are_what_the_types_give() {
 }
 
 #[test]
-fn there_is_no_file_that_no_type_gives() {
+fn every_schema_file_belongs_to_a_document_type() {
     let files = fs::read_dir(docs()).unwrap().map(|file| file.unwrap().file_name());
     let files = files.map(|name| name.into_string().unwrap());
     let found: BTreeSet<String> = files.filter(|name| name.ends_with(".schema.json")).collect();
@@ -58,7 +58,7 @@ fn there_is_no_file_that_no_type_gives() {
 }
 
 #[test]
-fn a_schema_is_whole_valid_and_well_named() {
+fn every_schema_is_valid_complete_and_without_duplicate_types() {
     for DocumentSchema { file, schema } in document_schema::all() {
         assert!(jsonschema::meta::is_valid(&schema), "{file}");
         // It refers to nothing outside itself, and to nothing that is not there.
@@ -72,7 +72,7 @@ fn a_schema_is_whole_valid_and_well_named() {
 }
 
 #[test]
-fn every_field_is_described_in_words_that_need_no_source() {
+fn every_field_has_a_description_without_source_links() {
     for DocumentSchema { file, schema } in document_schema::all() {
         let mut all = Vec::new();
         objects(String::new(), &schema, &mut all);
@@ -93,7 +93,7 @@ fn every_field_is_described_in_words_that_need_no_source() {
 }
 
 #[test]
-fn what_is_short_stays_on_a_line_and_the_rest_is_broken_up() {
+fn schema_layout_keeps_short_values_on_one_line() {
     let long = "x".repeat(110);
     let schema = json!({ "$defs": {}, "a": [1, 2], "description": long, "type": "object" });
     let expected = format!(

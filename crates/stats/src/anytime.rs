@@ -125,10 +125,7 @@ pub fn confidence_sequence(values: &[f64], alpha: f64) -> Result<Interval, Refus
     }
     let turned: Vec<f64> = values.iter().map(|value| -value).collect();
     let (low, high) = (-end_of_interval(&turned, alpha), end_of_interval(values, alpha));
-    match low <= high {
-        true => Ok(Interval { low, high }),
-        false => Err(Refused::Moved),
-    }
+    if low <= high { Ok(Interval { low, high }) } else { Err(Refused::Moved) }
 }
 
 /// Returns the least number of effects that can give evidence of 1/`alpha`.
@@ -210,7 +207,7 @@ mod tests {
 
     /// With sizes that are all equal, the stakes are tanh k: money can be computed by hand.
     #[test]
-    fn money_multiplies_by_the_stakes() {
+    fn evidence_multiplies_by_the_stake_on_each_pair() {
         let mut wager = Wager::new(BetOn::Above, 0.0);
         [1.0, 1.0, -1.0].into_iter().for_each(|effect| wager.add(effect));
         let player = |k: f64| (1.0 + k.tanh()).powi(2) * (1.0 - k.tanh());
@@ -222,7 +219,7 @@ mod tests {
 
     /// Over all 2^n ways in which coins can fall the mean of the money is 1.
     #[test]
-    fn the_game_is_fair() {
+    fn mean_evidence_under_the_null_hypothesis_is_one() {
         let sizes = [0.3, 2.0, 0.1, 0.7, 9.0, 0.2, 0.5, 0.4];
         let played = |coins: u32| {
             let mut wager = Wager::new(BetOn::Below, 0.0);
@@ -241,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_outliers_and_long_series_stay_finite() {
+    fn evidence_stays_finite_for_zeros_outliers_and_long_series() {
         let mut wager = Wager::new(BetOn::Above, 0.0);
         wager.add(0.0);
         wager.add(f64::NAN);
@@ -256,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_includes_what_is_not_excluded() {
+    fn the_interval_contains_exactly_the_values_not_rejected() {
         let values: Vec<f64> = (0..40).map(|i| 0.05 + 0.01 * (f64::from(i) * 2.3).sin()).collect();
         let found = confidence_sequence(&values, 0.025).unwrap();
         assert!(found.holds(0.05) && found.low > 0.04 && found.high < 0.06, "{found:?}");
@@ -270,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_exclude_nothing_and_equal_ones_exclude_all_others() {
+    fn rejects_too_few_values_and_narrows_to_a_point_for_equal_values() {
         let few = confidence_sequence(&[0.1; 6], 0.025);
         assert_eq!(few, Err(Refused::TooFew { have: 6, need: 7 }));
         let equal = confidence_sequence(&[0.1; 12], 0.025).unwrap();
@@ -283,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_moves_contradicts_itself() {
+    fn rejects_a_series_whose_level_shifts() {
         let moved: Vec<f64> =
             (0..60).map(|i| if i < 30 { 0.0 } else { 1.0 } + 1e-3 * f64::from(i % 7)).collect();
         assert_eq!(confidence_sequence(&moved, 0.025), Err(Refused::Moved));
@@ -291,7 +288,7 @@ mod tests {
 
     /// By enumeration of all sets that include the hypothesis.
     #[test]
-    fn merged_values_are_the_least_average_of_any_set() {
+    fn merged_evidence_is_the_smallest_mean_of_any_set_of_hypotheses() {
         let values = [60.0, 3.0, 0.2, 60.0, 25.0];
         let merged = merge_by_averages(&values);
         for (own, found) in merged.iter().enumerate() {

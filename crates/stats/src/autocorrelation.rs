@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_that_resemble_each_other_correlate() {
+    fn computes_the_lag_1_autocorrelation() {
         // By hand: mean 3, squares 10, products 4 + 0 + 0 + 2 - ... = (-2)(-1)+(-1)(0)+0(1)+1(2) = 4.
         assert!((lag1(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap() - 0.4).abs() < 1e-15);
         let turns: Vec<f64> = (0..100).map(|i| f64::from(i % 2)).collect();
@@ -38,14 +38,14 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_have_no_pattern() {
+    fn equal_values_have_zero_autocorrelation() {
         for value in [0.0, 0.1, 1e300, -1e-300] {
             assert_eq!(lag1(&[value; 7]), Ok(0.0), "{value}");
         }
     }
 
     #[test]
-    fn the_largest_and_the_smallest_values_overflow_nothing() {
+    fn the_largest_and_smallest_values_do_not_overflow() {
         for scale in [f64::MAX, f64::MIN_POSITIVE] {
             let found = lag1(&[scale, -scale, scale, -scale]).unwrap();
             assert!((found + 0.75).abs() < 1e-12, "{scale}: {found}");
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_told_is_refused() {
+    fn rejects_empty_short_and_non_finite_series() {
         assert_eq!(lag1(&[]), Err(Refused::Empty));
         assert_eq!(lag1(&[1.0, 2.0]), Err(Refused::TooFew { have: 2, need: 3 }));
         assert_eq!(lag1(&[1.0, f64::NAN, 2.0]), Err(Refused::NotFinite));

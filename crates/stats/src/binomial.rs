@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chances_of_a_draw_add_up() {
+    fn hypergeometric_probabilities_sum_to_one() {
         for (r, b, n) in [(4.0, 4.0, 4.0), (30.0, 70.0, 20.0), (3.0, 1000.0, 500.0)] {
             let chances = (0..=(f64::min(r, n) as u32)).map(f64::from).filter(|x| n - x <= b);
             let sum: f64 = chances.map(|x| hypergeometric(x, r, b, n)).sum();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn tea_is_told_apart_once_in_seventy() {
+    fn hypergeometric_probabilities_match_the_lady_tasting_tea() {
         assert!((hypergeometric(4.0, 4.0, 4.0, 4.0) - 1.0 / 70.0).abs() < 1e-14);
         assert!((hypergeometric(3.0, 4.0, 4.0, 4.0) - 16.0 / 70.0).abs() < 1e-14);
     }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_draw_has_as_many_blocks_as_there_are_and_none_is_preferred() {
+    fn resamples_as_many_blocks_as_given_with_equal_probability() {
         let mut random = Random::new(3, 0);
         let mut all = vec![0; 7];
         draws(7, 10_000, &mut random, |times| {
@@ -146,7 +146,7 @@ mod tests {
     /// The standard deviation of resampled means is known: that of the population divided by the
     /// square root of n.
     #[test]
-    fn draws_of_a_mean_scatter_as_they_must() {
+    fn resampled_means_have_the_expected_standard_deviation() {
         let values: Vec<f64> = (0..20).map(|i| f64::from(i * i)).collect();
         let found = draws(20, 20_000, &mut Random::new(1, 1), |times| mean(&values, times));
         let centre = values.iter().sum::<f64>() / 20.0;
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skewed_sample_moves_the_accelerated_interval_to_its_long_side() {
+    fn bca_interval_shifts_toward_the_long_tail_of_a_skewed_sample() {
         let values: Vec<f64> = (0..15).map(|i| (f64::from(i) / 4.0).exp()).collect();
         let found = draws(15, 10_000, &mut Random::new(5, 0), |times| mean(&values, times));
         let all: f64 = values.iter().sum();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_scatter_has_an_interval_of_no_length() {
+    fn equal_values_give_an_interval_of_zero_length() {
         let point = Ok(Interval { low: 2.0, high: 2.0 });
         assert_eq!(percentile(&[2.0; 50], 0.95), point);
         assert_eq!(bca(2.0, &[2.0; 50], &[2.0; 5], 0.95), point);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn few_blocks_ask_for_more_confidence() {
+    fn expands_the_confidence_level_for_few_blocks() {
         // Hesterberg 2015, table 3: the one-sided 0.025 of n = 10 becomes about 0.0087.
         assert!(((1.0 - expanded(10, 0.95).unwrap()) / 2.0 - 0.0086).abs() < 2e-4);
         assert!((expanded(100_000, 0.95).unwrap() - 0.95).abs() < 1e-4);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_told_is_refused() {
+    fn rejects_empty_and_non_finite_input_and_invalid_levels() {
         assert_eq!(percentile(&[], 0.95), Err(Refused::Empty));
         assert_eq!(percentile(&[1.0, f64::NAN], 0.95), Err(Refused::NotFinite));
         assert_eq!(percentile(&[1.0], 1.0), Err(Refused::NoShare));

@@ -33,9 +33,10 @@ impl ClusteredShare {
         let share = all.share().ok_or(Refused::Empty)?;
         let effect = design_effect(batches)?;
         let freedom = batches.iter().filter(|batch| batch.whole > 0).count() as f64 - 1.0;
-        let wider = match effect > 1.0 {
-            true => t_quantile(1.0 - alpha, freedom) / normal_quantile(1.0 - alpha),
-            false => 1.0,
+        let wider = if effect > 1.0 {
+            t_quantile(1.0 - alpha, freedom) / normal_quantile(1.0 - alpha)
+        } else {
+            1.0
         };
         let effect = (effect * wider * wider).max(least_effect).max(1.0);
         Ok(ClusteredShare { share, effective: all.whole as f64 / effect })
@@ -58,9 +59,10 @@ impl ClusteredShare {
     /// greater one: the probability of so many marked items.
     pub fn above(self, bound: f64) -> f64 {
         let marked = self.share * self.effective;
-        match marked > 0.0 {
-            true => incomplete_beta(marked, self.effective - marked + 1.0, bound),
-            false => 1.0,
+        if marked > 0.0 {
+            incomplete_beta(marked, self.effective - marked + 1.0, bound)
+        } else {
+            1.0
         }
     }
 }
@@ -97,7 +99,7 @@ mod tests {
 
     /// The example of Rao and Scott 1992: pups alive in the 16 litters of each group of rats.
     #[test]
-    fn litters_resemble_each_other() {
+    fn design_effect_matches_the_litters_of_rao_and_scott() {
         let control = [
             (13, 13),
             (12, 12),
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_batch_shows_is_not_shown_by_all() {
+    fn items_in_one_batch_are_weaker_evidence_than_spread_items() {
         let spread = batches(&[(5, 100); 8]);
         let mut together = batches(&[(0, 100); 8]);
         together[3].part = 40;
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_told_is_refused() {
+    fn rejects_empty_input_impossible_counts_and_invalid_levels() {
         let of = |batches: &[Count]| ClusteredShare::of(batches, 1.0, 0.005);
         assert_eq!(of(&[]), Err(Refused::Empty));
         assert_eq!(of(&batches(&[(2, 1)])), Err(Refused::NoProportion));

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn five_values_are_the_fewest() {
+    fn needs_at_least_five_values_and_valid_parameters() {
         assert!(equivalence(&[0.0; 5], 0.05, 0.05).unwrap().p < 0.05);
         assert_eq!(equivalence(&[0.0; 4], 0.05, 0.05), Err(Refused::TooFew { have: 4, need: 5 }));
         assert_eq!(equivalence(&[0.0; 9], f64::NAN, 0.05), Err(Refused::NotFinite));

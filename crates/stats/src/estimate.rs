@@ -102,7 +102,7 @@ mod tests {
 
     /// Student 1908: t = 3 with 4 degrees of freedom is 0.0399 two-sided.
     #[test]
-    fn a_bound_has_its_p() {
+    fn p_values_and_intervals_follow_students_distribution() {
         let estimate = StudentEstimate { value: 3.0, error: 1.0, freedom: 4.0 };
         assert!((estimate.above(0.0) - 0.019_97).abs() < 1e-5, "{}", estimate.above(0.0));
         assert!((estimate.below(6.0) - 0.019_97).abs() < 1e-5);
@@ -117,7 +117,7 @@ mod tests {
     /// Anscombe: Graphs in statistical analysis, The American Statistician 1973, 27: 17, first set:
     /// slope 0.5, standard error 0.118.
     #[test]
-    fn a_slope_has_its_error() {
+    fn estimates_a_slope_with_its_standard_error() {
         let xs = [10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0];
         let ys = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68];
         let points: Vec<(f64, f64)> = xs.into_iter().zip(ys).collect();

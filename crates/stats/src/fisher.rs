@@ -78,10 +78,8 @@ impl Table {
     fn falls(&self, way: f64, bound: f64) -> Option<f64> {
         let mode = self.mode();
         // The mode itself belongs to the upper side.
-        let (mut near, mut far) = match way < 0.0 {
-            true => (mode - 1.0, self.low),
-            false => (mode, self.high),
-        };
+        let (mut near, mut far) =
+            if way < 0.0 { (mode - 1.0, self.low) } else { (mode, self.high) };
         if (far - near) * way < 0.0 || self.chance(far) > bound {
             return None;
         }
@@ -128,14 +126,14 @@ mod tests {
     /// Fisher's lady tasting tea, and his twins of convicts (Agresti: Categorical Data Analysis,
     /// 3.5; Fisher 1935, where the one-sided p is 0.000465).
     #[test]
-    fn the_examples_that_fisher_gave() {
+    fn matches_the_examples_of_fisher() {
         near(p(3, 4, 1, 4), 34.0 / 70.0, 1e-12);
         near(p(4, 4, 0, 4), 2.0 / 70.0, 1e-12);
         near(p(10, 13, 2, 17), 0.000_536_7, 1e-3);
     }
 
     #[test]
-    fn sides_and_outcomes_may_be_exchanged() {
+    fn exchanging_sides_or_outcomes_does_not_change_p() {
         for (a, of_a, b, of_b) in [(3, 10, 9, 12), (0, 50, 5, 60), (7, 7, 0, 3), (2, 1000, 9, 2000)]
         {
             near(p(a, of_a, b, of_b), p(b, of_b, a, of_a), 1e-12);
@@ -144,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_tell_apart_is_no_difference() {
+    fn p_is_one_for_empty_sides_and_identical_outcomes() {
         for (a, of_a, b, of_b) in [(0, 0, 0, 0), (0, 9, 0, 9), (9, 9, 9, 9), (0, 0, 3, 9)] {
             assert_eq!(p(a, of_a, b, of_b), 1.0);
         }
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_any_size_end_and_agree_with_the_normal_distribution() {
+    fn large_counts_agree_with_the_normal_distribution() {
         let billion = 1_000_000_000;
         near(p(500_000_000, billion, 500_000_000, billion), 1.0, 1e-9);
         near(p(100, billion, 100, billion), 1.0, 1e-9);
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_compute_it_meet() {
+    fn the_exact_sum_and_the_normal_approximation_agree() {
         let (a, b) = (
             Count { part: 20_300_000, whole: 400_000_000 },
             Count { part: 20_290_000, whole: 400_000_000 },

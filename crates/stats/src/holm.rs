@@ -68,14 +68,14 @@ mod tests {
 
     /// Aickin and Gensler, Am J Public Health 1996, 86: 726: 0.01, 0.02, 0.03, 0.04 and 0.05.
     #[test]
-    fn each_p_is_multiplied_by_the_tests_that_are_left() {
+    fn multiplies_each_p_by_the_number_of_remaining_tests() {
         let ps = [0.01, 0.04, 0.03, 0.005].map(Some);
         near(&holm(&ps), &[0.03, 0.06, 0.06, 0.02]);
         near(&holm(&[0.01, 0.02, 0.03, 0.04, 0.05].map(Some)), &[0.05, 0.08, 0.09, 0.09, 0.09]);
     }
 
     #[test]
-    fn what_was_not_tested_does_not_count() {
+    fn does_not_count_hypotheses_that_were_not_tested() {
         assert_eq!(holm(&[None, Some(0.02), None]), [None, Some(0.02), None]);
         assert_eq!(holm(&[]), []);
         assert_eq!(holm(&[Some(f64::NAN), Some(0.02)]), [Some(1.0), Some(0.04)]);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_weights_are_no_weights() {
+    fn equal_weights_give_the_unweighted_result() {
         let mut random = Random::new(1, 0);
         for _ in 0..200 {
             let ps: Vec<f64> = (0..7).map(|_| random.unit()).collect();
@@ -95,7 +95,7 @@ mod tests {
 
     /// By hand: at weights of 2, 1 and 1, p over weight is 0.01, 0.01 and 0.06.
     #[test]
-    fn weights_share_the_level_and_hand_on_what_is_left() {
+    fn weights_divide_the_level_and_pass_on_the_remainder() {
         near(&weighted(&[(0.02, 2.0), (0.01, 1.0), (0.06, 1.0)]), &[0.04, 0.04, 0.06]);
         // Half of the level is enough for a p of 0.024, a quarter is not.
         near(&weighted(&[(0.024, 2.0), (0.5, 1.0), (0.5, 1.0)]), &[0.048, 1.0, 1.0]);
@@ -114,7 +114,7 @@ mod tests {
     /// quarter; all hypotheses true, or all but the heaviest, whose weight then goes to the others. Of
     /// 20,000, a rate of 5 % gives more than 1,096 in one of a thousand.
     #[test]
-    fn true_hypotheses_are_rejected_with_at_most_the_level() {
+    fn family_wise_error_rate_stays_within_the_level() {
         let weights: Vec<f64> = std::iter::once(0.5)
             .chain(std::iter::repeat_n(0.25 / 4.0, 4))
             .chain(std::iter::repeat_n(0.25 / 10.0, 10))

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn halving_finds_what_putting_all_blocks_together_finds() {
+    fn bisection_matches_the_quantiles_of_concatenated_blocks() {
         for seed in 0..50 {
             let pairs = made(seed);
             let pool = Pool::new(&pairs, 1.0).unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_of_whole_pairs() {
+    fn resamples_whole_pairs() {
         // Both blocks of a pair are equal, so every draw has equal sides.
         let pairs: Vec<(Counted, Counted)> =
             made(3).into_iter().map(|(a, _)| (a.clone(), a)).collect();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_moves_side_a() {
+    fn a_factor_scales_only_side_a() {
         let pairs = made(4);
         let (plain, moved) = (Pool::new(&pairs, 1.0).unwrap(), Pool::new(&pairs, 2.0).unwrap());
         let (plain, moved) = (plain.quantile(0.9), moved.quantile(0.9));

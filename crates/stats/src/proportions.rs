@@ -104,7 +104,7 @@ mod tests {
 
     /// Newcombe 1998, table II: eight pairs of proportions, method 10, 95 %.
     #[test]
-    fn the_examples_of_newcombes_table() {
+    fn difference_intervals_match_newcombes_table() {
         for (a, of_a, b, of_b, low, high) in [
             (56, 70, 48, 80, 0.0524, 0.3339),
             (9, 10, 3, 10, 0.1705, 0.8090),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_tested_by_its_own_interval() {
+    fn the_test_of_a_share_agrees_with_its_wilson_interval() {
         let count = Count { part: 81, whole: 263 };
         let Interval { low, high } = wilson(81.0 / 263.0, 263.0, 0.95).unwrap();
         assert!((share_above(count, low).unwrap() - 0.025).abs() < 1e-9);
@@ -135,7 +135,7 @@ mod tests {
 
     /// Newcombe 1998 (857), table I: method 3.
     #[test]
-    fn the_examples_of_one_proportion() {
+    fn wilson_intervals_match_newcombes_table() {
         for (part, whole, low, high) in [
             (81.0, 263.0, 0.2553, 0.3662),
             (15.0, 148.0, 0.0624, 0.1605),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_told_is_refused() {
+    fn rejects_empty_and_impossible_counts_and_invalid_shares() {
         assert_eq!(wilson(0.5, 0.0, 0.95), Err(Refused::Empty));
         assert_eq!(wilson(0.5, f64::NAN, 0.95), Err(Refused::Empty));
         assert_eq!(wilson(1.5, 10.0, 0.95), Err(Refused::NoShare));

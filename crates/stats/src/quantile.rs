@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_of_a_few_is_their_weighted_mean() {
+    fn harrell_davis_median_of_three_values_is_their_weighted_mean() {
         let three = [(1.0, 1), (2.0, 1), (6.0, 1)];
         // I_x(2, 2) = 3x^2 - 2x^3 has the weights 7/27, 13/27 and 7/27.
         let expected = (7.0 + 26.0 + 42.0) / 27.0;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_stand_for_values() {
+    fn counted_values_give_the_quantiles_of_repeated_values() {
         let apart: Vec<(f64, u64)> = [3.0, 3.0, 3.0, 7.0, 7.0, 9.0].map(|v| (v, 1)).to_vec();
         let together = [(3.0, 3), (7.0, 2), (9.0, 1)];
         for q in [0.1, 0.5, 0.9, 0.999] {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn with_many_values_both_are_the_same() {
+    fn both_estimators_agree_for_many_values() {
         let many: Vec<(f64, u64)> = (1..=10_000).map(|v| (f64::from(v), 100)).collect();
         for q in [0.5, 0.9, 0.99, 0.999] {
             let exact = q * 1e4;
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_told_is_refused() {
+    fn rejects_empty_and_non_finite_input_and_invalid_shares() {
         for estimate in [quantile, harrell_davis] {
             assert_eq!(estimate(&[], 0.5), Err(Refused::Empty));
             assert_eq!(estimate(&[(1.0, 0)], 0.5), Err(Refused::Empty));

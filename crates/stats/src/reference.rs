@@ -40,7 +40,7 @@ fn ours(name: &str, of: &[f64]) -> Result<(Vec<f64>, f64), Refused> {
 }
 
 #[test]
-fn an_independent_library_finds_the_same() {
+fn results_match_scipy_and_statsmodels() {
     let mut compared = 0;
     for line in REFERENCE.lines() {
         let parts: Vec<&str> = line.split(';').collect();

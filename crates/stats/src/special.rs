@@ -170,7 +170,7 @@ mod tests {
 
     /// Abramowitz and Stegun, tables 26.1, 26.2 and 26.10.
     #[test]
-    fn printed_tables_agree() {
+    fn matches_the_tables_of_abramowitz_and_stegun() {
         near(normal_cdf(1.0), 0.841_344_746_068_543, 1e-14);
         near(normal_cdf(-2.0), 0.022_750_131_948_179_2, 1e-13);
         near(normal_cdf(-5.0), 2.866_515_718_791_94e-7, 1e-12);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_are_the_ends() {
+    fn handles_limits_and_arguments_outside_the_domain() {
         assert_eq!((normal_cdf(f64::NEG_INFINITY), normal_cdf(f64::INFINITY)), (0.0, 1.0));
         assert_eq!(
             (normal_quantile(0.0), normal_quantile(1.0)),
@@ -211,7 +211,7 @@ mod tests {
 
     /// From the tables of any textbook: 95 % and 99 %, two-sided, and 95 %, one-sided.
     #[test]
-    fn students_quantiles_are_those_of_the_tables() {
+    fn students_quantiles_match_the_tables() {
         for (freedom, p975, p995, p95) in [
             (1.0, 12.7062, 63.6567, 6.3138),
             (2.0, 4.3027, 9.9248, 2.9200),

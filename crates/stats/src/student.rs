@@ -76,7 +76,7 @@ mod tests {
     /// Student 1908, section IX: additional hours of sleep of ten patients. The p-values of both
     /// tests are those of R's t.test.
     #[test]
-    fn students_hours_of_sleep() {
+    fn paired_and_welch_tests_match_students_sleep_data() {
         let one = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let two = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let apart: Vec<f64> = one.iter().zip(&two).map(|(a, b)| a - b).collect();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_varies_is_certain() {
+    fn values_without_variance_give_a_p_of_zero_or_one() {
         assert_eq!(paired_t(&[3.0; 4]), Ok(0.0));
         assert_eq!(paired_t(&[0.0; 4]), Ok(1.0));
         let always = |mean| Moments { count: 9, mean, variance: 0.0 };

@@ -104,7 +104,7 @@ mod tests {
 
     /// Fisher's fifteen pairs of Darwin's plants (1935, section 21): 863 of 32,768 ways on one side.
     #[test]
-    fn darwins_plants() {
+    fn matches_fishers_result_for_darwins_plants() {
         let eighths = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48];
         let values = eighths.map(f64::from);
         let found = sum(&values, 200_000);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn few_pairs_are_counted_out() {
+    fn enumerates_all_exchanges_of_few_pairs() {
         let found = sum(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0);
         assert_eq!((found.greater, found.two_sided, found.less), (1.0 / 64.0, 2.0 / 64.0, 1.0));
         assert_eq!(sum(&[0.0; 6], 0).two_sided, 1.0);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_ways_never_give_a_chance_of_nothing() {
+    fn sampled_exchanges_never_give_a_p_of_zero() {
         let found = sum(&[1.0; 100], 999);
         assert_eq!((found.greater, found.two_sided), (0.001, 0.001));
         assert_eq!(sum(&[1.0; 100], 0).two_sided, 1.0);

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_finds_what_sorting_finds() {
+    fn counting_walsh_averages_matches_sorting_them() {
         let mut random = Random::new(1, 0);
         for n in 1..40 {
             let values: Vec<f64> =
@@ -127,7 +127,7 @@ mod tests {
     /// Hamilton's scores of nine patients, X - Y of Hollander and Wolfe's Y - X: table 3.1 and
     /// examples 3.3 and 3.4.
     #[test]
-    fn the_depression_scores_of_hollander_and_wolfe() {
+    fn matches_the_depression_scores_of_hollander_and_wolfe() {
         let scores = [-0.952, 0.147, -1.022, -0.430, -0.620, -0.590, -0.490, 0.080, -0.010];
         assert!((hodges_lehmann(&scores).unwrap() + 0.46).abs() < 5e-4);
         let interval = walsh_interval(&scores, 0.96).unwrap();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn six_values_are_the_fewest_with_an_interval_and_it_is_their_range() {
+    fn an_interval_needs_six_values_and_is_then_their_range() {
         let six = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6];
         assert_eq!(walsh_interval(&six, 0.95), Ok(Interval { low: 1.0, high: 9.0 }));
         let refused = Err(Refused::TooFew { have: 5, need: 6 });
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_overflow_nothing_and_nothing_is_no_number() {
+    fn handles_extreme_values_and_rejects_invalid_input() {
         assert_eq!(hodges_lehmann(&[f64::MAX, f64::MAX, f64::MAX]), Ok(f64::MAX));
         assert_eq!(hodges_lehmann(&[f64::MAX, -f64::MAX]), Ok(0.0));
         assert_eq!(hodges_lehmann(&[5e-324]), Ok(5e-324));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_values_take_no_more_memory_than_they_are() {
+    fn handles_a_hundred_thousand_values() {
         let values: Vec<f64> = (0..100_001).map(|i| f64::from(i * 7919 % 100_001)).collect();
         assert_eq!(hodges_lehmann(&values), Ok(50_000.0));
         let interval = walsh_interval(&values, 0.95).unwrap();

@@ -137,7 +137,7 @@ mod tests {
 
     /// Hollander and Wolfe, table A.4: P(T+ >= x) of n values, at the printed x.
     #[test]
-    fn the_tails_are_those_of_the_tables() {
+    fn tail_probabilities_match_the_table_of_hollander_and_wolfe() {
         for (n, x, printed) in [
             (3, 6, 0.125),
             (5, 15, 0.031),
@@ -160,7 +160,7 @@ mod tests {
     /// The largest T that is still significant at the two-sided 5 % in Wilcoxon's own table
     /// (Wilcoxon, Wilcox: Some Rapid Approximate Statistical Procedures, 1964).
     #[test]
-    fn critical_values_are_those_of_wilcoxons_table() {
+    fn critical_values_match_wilcoxons_table() {
         let table = [
             (6, 0),
             (7, 2),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_depression_scores_of_hollander_and_wolfe() {
+    fn matches_the_depression_scores_of_hollander_and_wolfe() {
         let scores = [-0.952, 0.147, -1.022, -0.430, -0.620, -0.590, -0.490, 0.080, -0.010];
         let test = signed_rank(&scores).unwrap();
         assert_eq!(test.positive, 5.0);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_and_the_approximation_meet() {
+    fn the_exact_count_and_the_normal_approximation_agree() {
         let ranks: Vec<u64> = (1..=EXACT as u64).map(|rank| 2 * rank).collect();
         for positive in [16_000, 18_000, 20_000, 22_000, 24_000] {
             let ((a, b), (c, d)) = (exact(&ranks, positive), normal(&ranks, positive));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_all_zero_or_all_equal_has_its_answer() {
+    fn handles_values_that_are_all_zero_or_all_equal() {
         assert_eq!(signed_rank(&[0.0; 20]).unwrap().two_sided, 1.0);
         assert_eq!(signed_rank(&[-0.0]).unwrap().two_sided, 1.0);
         near(signed_rank(&[0.3; 12]).unwrap().two_sided, 2.0 / 4096.0);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_told_is_refused() {
+    fn rejects_empty_and_non_finite_input_and_too_few_values() {
         assert_eq!(signed_rank(&[]), Err(Refused::Empty));
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(signed_rank(&[1.0, value]), Err(Refused::NotFinite));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fewest_values_are_those_that_reach_it() {
+    fn computes_the_fewest_values_that_can_reach_a_level() {
         assert_eq!([fewest(0.05), fewest(0.0625), fewest(0.05 / 20.0), fewest(1.0)], [6, 5, 10, 1]);
         assert!(fewest(0.0) > 1000 && fewest(f64::NAN) >= 1);
     }

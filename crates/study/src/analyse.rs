@@ -235,8 +235,5 @@ fn drawn(ratios: &[ComparisonEntry], shares: &[PublishedShare]) -> String {
         .filter(|(_, labels)| !labels.is_empty())
         .map(|(text, labels)| format!("{text} {labels}"))
         .collect();
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!("{}.", parts.join("; ")),
-    }
+    if parts.is_empty() { String::new() } else { format!("{}.", parts.join("; ")) }
 }

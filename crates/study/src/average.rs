@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mean_has_student_s_interval() {
+    fn computes_the_student_t_interval_of_a_mean() {
         let Average { value, interval, n } =
             average(&[1.0, 2.0, 3.0, 4.0], Statistic::Mean, Bounds::NONE).unwrap();
         let (low, high) = interval.unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_median_has_the_binomial_s_interval() {
+    fn computes_the_binomial_interval_of_a_median() {
         for (n, left_out) in [(5, None), (6, Some(0)), (9, Some(1)), (10, Some(1)), (20, Some(5))] {
             assert_eq!(rank(n), left_out, "{n}");
         }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_needs_its_interval() {
+    fn reports_a_side_as_higher_only_if_the_interval_shows_it() {
         let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true), None);
         let higher = of(&[(2.0, 1.0), (2.1, 1.0), (2.05, 1.0)]);
         assert_eq!((higher.finding, higher.higher), (RatioFinding::Higher, 3));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_ratio_is_a_factor() {
+    fn writes_a_large_ratio_as_a_factor_instead_of_a_percentage() {
         let of = |pairs: &[(f64, f64)]| {
             entry("", ["IPv6", "IPv4"], pairs, Some(false), Some(5.0)).sentence
         };
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_within_the_margin_is_none() {
+    fn calls_a_difference_within_the_margin_equivalent() {
         let of = |pairs: &[(f64, f64)]| entry("", ["IPv6", "IPv4"], pairs, Some(true), Some(5.0));
         let little = of(&[(997.0, 1_000.0), (996.0, 1_000.0), (997.5, 1_000.0)]);
         assert_eq!(little.finding, RatioFinding::Equivalent);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_holds_nothing_that_cannot_be() {
+    fn clips_an_interval_to_the_possible_values() {
         let rate = Bounds { least: 0.0, most: f64::INFINITY };
         let far_apart = average(&[1.0, 1.0, 600.0], Statistic::Mean, rate).unwrap();
         let (low, high) = far_apart.interval.unwrap();

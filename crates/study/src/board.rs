@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_and_what_is_left_are_shown() {
+    fn shows_the_current_cell_and_the_remaining_time() {
         let mut board = StudyBoard::new("anma", 3, 12);
         let shown = board.cell(12, "backlog=128 family=ipv6", Some(3_725.0));
         assert_eq!(shown.title, "study anma");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_clocks() {
+    fn writes_times_as_a_clock() {
         for (seconds, text) in [(0.0, "0:00"), (59.9, "0:59"), (61.0, "1:01"), (3_600.0, "1:00:00")]
         {
             assert_eq!(clock_text(seconds), text);

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_differ_by_more_than_a_hundredth_are_doubtful() {
+    fn warns_if_client_and_packet_counts_differ_by_more_than_1_percent() {
         assert!(codes(Some(1_000), Some(990), 0).is_empty());
         assert_eq!(codes(Some(1_000), Some(989), 0), ["instruments_disagree"]);
         assert_eq!(codes(Some(1_000), Some(1_011), 0), ["instruments_disagree"]);

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_is_not_understood_alone_has_its_factor() {
+    fn prefixes_ambiguous_levels_with_their_factor() {
         for (factor, level, label) in [
             ("family", "ipv6", "IPv6"),
             ("server", "nginx", "nginx"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_study_labels_factors_units_and_levels() {
+    fn applies_the_studys_labels_to_factors_units_and_levels() {
         let of = |factor: &str, label: &str, unit: &str, levels: &[(&str, &str)]| FactorLabel {
             factor: factor.into(),
             label: label.into(),

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_double_and_share_the_level() {
+    fn interim_looks_double_and_share_the_significance_level() {
         let mut until = StudyUntil { at_most_s: 60.0, looks: Vec::new() };
         for expected in [10, 20, 40, 80] {
             let next = until.next_look(10);

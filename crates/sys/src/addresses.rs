@@ -82,9 +82,10 @@ impl AddressList {
                 canonical = Some(name.to_string_lossy().into_owned());
             }
         }
-        match addresses.is_empty() {
-            true => SystemAnswer::NoAddress,
-            false => SystemAnswer::Addresses { addresses, canonical },
+        if addresses.is_empty() {
+            SystemAnswer::NoAddress
+        } else {
+            SystemAnswer::Addresses { addresses, canonical }
         }
     }
 }
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_as_a_name_is_of_its_own_family_alone() {
+    fn an_address_literal_resolves_only_in_its_own_family() {
         for (name, family, other) in
             [("::1", Family::Ipv6, Family::Ipv4), ("127.0.0.1", Family::Ipv4, Family::Ipv6)]
         {

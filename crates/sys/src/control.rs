@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn reads_back_the_messages_it_wrote() {
         let mut writer = Writer::<128>::new();
         writer.add(1, 2, &[3]);
         writer.add(-4, 5, &[6; 12]);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_left_out() {
+    fn omits_messages_that_do_not_fit() {
         let mut writer = Writer::<32>::new();
         writer.add(1, 2, &[3; 17]);
         writer.add(1, 2, &[3; 16]);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_bytes_reading_them_comes_to_an_end() {
+    fn reading_malformed_messages_always_terminates() {
         let mut seed = 0x2545_f491_4f6c_dd1d_u64;
         let mut random = || {
             seed ^= seed << 13;

@@ -149,9 +149,10 @@ fn set_flow_options(
     settings: &FlowSocketSettings,
 ) -> io::Result<()> {
     let v6 = to.is_ipv6();
-    let (level, hops, class) = match v6 {
-        true => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS, libc::IPV6_TCLASS),
-        false => (libc::IPPROTO_IP, libc::IP_TTL, libc::IP_TOS),
+    let (level, hops, class) = if v6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS, libc::IPV6_TCLASS)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_TTL, libc::IP_TOS)
     };
     if let Some(value) = settings.hops {
         socket::set_option(fd, level, hops, value.into())?;
@@ -170,10 +171,7 @@ fn set_flow_options(
 }
 
 fn any(v6: bool) -> std::net::IpAddr {
-    match v6 {
-        true => std::net::Ipv6Addr::UNSPECIFIED.into(),
-        false => std::net::Ipv4Addr::UNSPECIFIED.into(),
-    }
+    if v6 { std::net::Ipv6Addr::UNSPECIFIED.into() } else { std::net::Ipv4Addr::UNSPECIFIED.into() }
 }
 
 /// A socket that receives messages: a datagram socket, a TCP listener or an accepted connection.
@@ -288,9 +286,10 @@ impl InboxSocket {
 }
 
 fn only(fd: &OwnedFd, at: &SocketAddr) -> io::Result<()> {
-    match at.is_ipv6() {
-        true => socket::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1),
-        false => Ok(()),
+    if at.is_ipv6() {
+        socket::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1)
+    } else {
+        Ok(())
     }
 }
 
@@ -454,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_stream_says_so() {
+    fn a_refused_stream_reports_connection_refused() {
         for at in LOOPBACKS {
             let (_held, to) = held(at);
             let refused = Outlet::stream(&to, &FlowSocketSettings::default()).and_then(|outlet| {

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_folder_may_be_written_and_has_room() {
+    fn a_new_folder_is_writable_and_has_free_space() {
         let folder = tempfile::tempdir().unwrap();
         check_access(folder.path()).unwrap();
         assert!(free_bytes(folder.path()).unwrap() > 0);

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_those_of_the_group_whatever_a_process_is_called() {
+    fn reads_the_ticks_of_a_group_member_with_any_name() {
         let stat = "7 (a b) c) S 1 42 42 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 1 0";
         assert_eq!(ticks(stat, 42), Some(100));
         assert_eq!(ticks(stat, 43), None);

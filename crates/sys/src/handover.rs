@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_handed_over_is_the_same_file() {
+    fn receives_the_open_file_that_was_sent() {
         let (near, far) = UnixStream::pair().unwrap();
         let (mut given, mut kept) = UnixStream::pair().unwrap();
         send(&near, &[given.as_fd(), near.as_fd()]).unwrap();

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_has_a_number_and_an_address_of_each_family() {
+    fn loopback_has_an_index_and_an_address_of_each_family() {
         assert!(index("lo").is_some());
         assert_eq!(name_of_interface(index("lo").unwrap()).unwrap(), "lo");
         assert_eq!(index("no-such-interface"), None);

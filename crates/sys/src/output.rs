@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn new_files_have_the_readers_asked_for_and_others_keep_their_mode() {
+    fn new_files_get_the_requested_mode_and_existing_ones_keep_theirs() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("new");
         replace(&file, "a", Readers::Owner).unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_a_link() {
+    fn writes_through_symbolic_links_and_keeps_them() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("there")).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_aside_is_private_and_no_two_have_one_name() {
+    fn files_kept_aside_are_private_and_have_distinct_names() {
         let said = [(); 2].map(|()| keep_aside(Path::new("/no/such/result.json"), "text"));
         let paths = said.each_ref().map(|said| said.split('\'').nth(1).unwrap());
         assert_ne!(paths[0], paths[1]);

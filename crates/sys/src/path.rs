@@ -140,7 +140,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_field_is_read_from_its_place() {
+    fn reads_every_field_of_tcp_info() {
         let path = parse_tcp_info(&of(&FULL, SIZE)).unwrap();
         let (rtt, min_rtt) = (Some(250_000), Some(200_000));
         let counted = (path.retransmitted, path.duplicates, path.delivered, path.mss);
@@ -151,7 +151,7 @@ mod tests {
     /// Linux 4.18 has delivered but no duplicates, 4.6 has min_rtt but not delivered, 3.15 has none
     /// of them.
     #[test]
-    fn what_an_older_kernel_leaves_out_is_absent() {
+    fn fields_that_older_kernels_lack_are_absent() {
         let path = parse_tcp_info(&of(&FULL, 196)).unwrap();
         assert_eq!((path.delivered, path.duplicates), (Some(17), None));
         let path = parse_tcp_info(&of(&FULL, 160)).unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_round_trip_is_the_handshakes() {
+    fn takes_the_first_round_trip_as_the_handshake_time() {
         let handshake = |fields: &[_]| parse_handshake(&of(fields, SIZE));
         assert_eq!(handshake(&[(RTT, 7), (BYTES_ACKED, 1)]), Handshake::Took(7_000));
         assert_eq!(parse_handshake(&of(&[(RTT, 7)], 100)), Handshake::Untimed);
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_of_more_than_the_handshake_is_not_taken_for_it() {
+    fn does_not_time_the_handshake_once_data_was_acknowledged() {
         let bytes = of(&[(RTT, 7), (BYTES_ACKED, 2)], SIZE);
         assert_eq!(parse_handshake(&bytes), Handshake::Untimed);
     }
 
     #[test]
-    fn a_syn_sent_again_has_no_time_whatever_the_kernel_says() {
+    fn does_not_time_a_handshake_with_a_retransmitted_syn() {
         let bytes = of(&[(RTT, 7), (BYTES_ACKED, 1), (TOTAL_RETRANS, 1)], SIZE);
         assert_eq!(parse_handshake(&bytes), Handshake::SentAgain);
     }
@@ -189,7 +189,7 @@ mod tests {
     /// machine is slow. On loopback nothing is lost, so that the peer reports each retransmission as a
     /// duplicate, though perhaps only after the acknowledgement.
     #[test]
-    fn a_probe_that_was_needless_is_reported_as_a_duplicate_and_nothing_was_lost() {
+    fn reports_a_needless_retransmission_as_a_duplicate() {
         for host in ["[::1]:0", "127.0.0.1:0"] {
             let (mut client, mut server) = connected(host);
             let fd = OwnedFd::from(client.try_clone().unwrap());
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sample_is_no_round_trip() {
+    fn reports_no_round_trip_without_a_sample() {
         let path = parse_tcp_info(&of(&[(MIN_RTT, u32::MAX)], SIZE)).unwrap();
         assert_eq!((path.rtt, path.min_rtt), (None, None));
     }

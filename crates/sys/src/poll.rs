@@ -41,7 +41,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn those_that_have_something_are_told_and_a_time_ends_the_wait() {
+    fn reports_readable_files_and_honours_the_timeout() {
         let [one, other] = [UnixStream::pair().unwrap(), UnixStream::pair().unwrap()];
         let files = || [one.0.as_fd(), other.0.as_fd()];
         assert_eq!(readable(files(), Some(Duration::ZERO)).unwrap(), [false, false]);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_tells_how_it_ended_and_what_it_used() {
+    fn reports_exit_status_and_processor_time_of_a_program() {
         let mut running = sh("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 3");
         let exit = running.wait(Duration::from_secs(60)).unwrap().unwrap();
         assert_eq!(exit.status.code(), Some(3));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_heed_is_killed_with_its_children() {
+    fn kills_a_program_that_ignores_sigterm_with_its_children() {
         let folder = std::env::temp_dir().join(format!("sixmark-process-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let said = folder.join("pid");
@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_with_the_thread_that_started_it() {
+    fn a_program_ends_with_the_thread_that_started_it() {
         let mut running = std::thread::spawn(|| sh("exec sleep 1000")).join().unwrap();
         let exit = running.wait(Duration::from_secs(60)).unwrap().unwrap();
         assert_eq!(exit.status.signal(), Some(libc::SIGTERM));
     }
 
     #[test]
-    fn what_is_not_there_can_not_be_started() {
+    fn reports_a_program_that_does_not_exist() {
         let error = Running::start(&mut Command::new("/no/such/program")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }

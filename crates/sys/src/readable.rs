@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_tells_which_of_them_can_be_read() {
+    fn reports_which_files_are_readable() {
         let (quiet, _held) = io::pipe().unwrap();
         let (full, mut writer) = io::pipe().unwrap();
         let none =
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_counts_as_something_to_read() {
+    fn treats_end_of_file_as_readable() {
         let (reader, writer) = io::pipe().unwrap();
         drop(writer);
         assert_eq!(wait_until_readable([reader.as_fd()], None).unwrap(), [true]);

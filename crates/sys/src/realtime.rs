@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_is_as_long_ago_by_either_clock() {
+    fn converts_a_timestamp_to_the_monotonic_clock() {
         let realtime = started();
         assert_eq!(realtime.monotonic(103 * SECOND), 3 * SECOND);
         assert_eq!(realtime.monotonic(SECOND), 0);
     }
 
     #[test]
-    fn a_clock_that_is_set_is_noticed_and_followed() {
+    fn detects_a_clock_step_and_follows_the_clock() {
         for real in [102 * SECOND + 60_000, 102 * SECOND - 60_000, 7 * SECOND] {
             let mut realtime = started();
             realtime.take(at(2 * SECOND - 20, real, 2 * SECOND + 20));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_that_something_came_between_changes_nothing() {
+    fn ignores_an_interrupted_clock_reading() {
         let mut realtime = started();
         realtime.take(at(2 * SECOND, 102 * SECOND + 400_000, 2 * SECOND + 500_000));
         assert_eq!((realtime.steps(), realtime.offset), (0, i128::from(100 * SECOND)));
@@ -143,7 +143,7 @@ mod tests {
     /// half the duration of its measurement, and the kernel slews the two clocks apart by at most
     /// one part in 2,000 of the time since (adjtimex(2), 500 ppm).
     #[test]
-    fn the_clocks_of_this_machine_agree_with_themselves() {
+    fn conversion_agrees_with_the_clocks_of_this_machine() {
         let reading = read_both_clocks();
         let (offset, measured) = (reading.offset(), reading.after);
         let realtime = Realtime { offset, measured, steps: 0 };
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_from_the_future_is_not_believed() {
+    fn rejects_a_timestamp_from_the_future() {
         let (realtime, now) = (Realtime::new(), clock::real());
         assert!(realtime.believe(Some(now)).is_some());
         assert_eq!(realtime.believe(Some(now + 60 * SECOND)), None);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_measured_again_after_a_while_and_not_before() {
+    fn measures_the_offset_again_only_after_a_period() {
         let mut realtime = Realtime::new();
         let first = realtime.measured;
         realtime.keep(first + PERIOD - 1);

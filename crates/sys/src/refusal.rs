@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_refused_whole_or_by_an_argument() {
+    fn refuses_a_system_call_always_or_for_one_argument_value() {
         let refused = |only| RefusedCall { number: libc::SYS_setpriority, only, errno: 95 };
         let in_a_thread = |refused: Vec<RefusedCall>| {
             let work = move || {

@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_release_is_told_by_its_first_two_numbers() {
+    fn parses_the_first_two_numbers_of_a_release() {
         for (text, found) in [
             ("6.18.44-fc\n", Some((6, 18))),
             ("6.1.0-30-amd64", Some((6, 1))),

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_this_host_leaves_over_loopback() {
+    fn routes_local_destinations_over_loopback() {
         for address in ["127.0.0.1:80", "[::1]:80"] {
             assert_eq!(interface_to(address.parse().unwrap()).unwrap(), "lo", "{address}");
         }

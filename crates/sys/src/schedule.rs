@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_threads_own_and_not_inherited() {
+    fn the_policy_applies_to_one_thread_and_is_not_inherited() {
         let of_both = || match at_once(1) {
             Ok(()) => [policy(), std::thread::spawn(policy).join().unwrap()],
             Err(error) => {

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sends_stamp_names_its_last_byte_whatever_the_family() {
+    fn a_send_timestamp_names_the_last_byte_for_both_families() {
         for (level, kind) in
             [(libc::SOL_IP, libc::IP_RECVERR), (libc::SOL_IPV6, libc::IPV6_RECVERR)]
         {

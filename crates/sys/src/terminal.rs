@@ -33,7 +33,7 @@ static BEFORE: OnceLock<(RawFd, libc::termios)> = OnceLock::new();
 /// Whether a view is on the terminal.
 static ENTERED: AtomicBool = AtomicBool::new(false);
 /// Whether this process is in an enclosure whose caller was in the foreground.
-static LENT: AtomicBool = AtomicBool::new(false);
+static PASSED_ON: AtomicBool = AtomicBool::new(false);
 /// Whether SIGTSTP has arrived and was not acted on.
 static SUSPEND: AtomicBool = AtomicBool::new(false);
 
@@ -52,7 +52,7 @@ impl ViewTerminal {
     /// There is no controlling terminal, this is the second call, or a system call failed.
     pub fn open() -> io::Result<ViewTerminal> {
         let tty = controlling_terminal()?;
-        if LENT.load(Ordering::Relaxed) {
+        if PASSED_ON.load(Ordering::Relaxed) {
             take_foreground(&tty)?;
         }
         let mut before = MaybeUninit::uninit();
@@ -94,7 +94,7 @@ impl ViewTerminal {
         settings.c_lflag &= !(libc::ICANON | libc::ECHO);
         settings.c_cc[libc::VMIN] = 1;
         settings.c_cc[libc::VTIME] = 0;
-        if LENT.load(Ordering::Relaxed) {
+        if PASSED_ON.load(Ordering::Relaxed) {
             settings.c_cc[libc::VSUSP] = DISABLED;
         }
         ENTERED.store(true, Ordering::Relaxed);
@@ -155,7 +155,7 @@ pub(crate) fn is_foreground() -> bool {
 
 /// Notes that this process is in an enclosure, and that its caller was in the foreground.
 pub(crate) fn lend_foreground() {
-    LENT.store(true, Ordering::Relaxed);
+    PASSED_ON.store(true, Ordering::Relaxed);
 }
 
 /// Takes the foreground back after an enclosure that was lent it has ended: if the process group in

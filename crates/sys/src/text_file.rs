@@ -20,10 +20,7 @@ pub const LARGEST_TEXT: u64 = 1 << 30;
 /// # Errors
 /// The file can't be read, is larger than [`LARGEST_TEXT`] or is not text.
 pub fn read(path: &Path) -> io::Result<String> {
-    match path == Path::new("-") {
-        true => read_from(io::stdin().lock()),
-        false => read_file(path),
-    }
+    if path == Path::new("-") { read_from(io::stdin().lock()) } else { read_file(path) }
 }
 
 /// Reads the text of a file, whatever its name.
@@ -58,9 +55,10 @@ pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
 pub fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most {
-        true => Err(io::Error::other(format!("it is larger than {} MiB", most >> 20))),
-        false => Ok(bytes),
+    if bytes.len() as u64 > most {
+        Err(io::Error::other(format!("it is larger than {} MiB", most >> 20)))
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -76,12 +74,11 @@ pub fn reader<'a>(
 ) -> io::Result<BufReader<Box<dyn Read + 'a>>> {
     let mut begin = Vec::new();
     from.by_ref().take(ahead as u64).read_to_end(&mut begin)?;
-    let text = match is_utf16(&begin) {
-        true => {
-            let whole = bounded(Cursor::new(begin).chain(from.by_ref()), LARGEST_TEXT)?;
-            to_utf8(&whole).into_owned()
-        }
-        false => without_mark(&begin).to_owned(),
+    let text = if is_utf16(&begin) {
+        let whole = bounded(Cursor::new(begin).chain(from.by_ref()), LARGEST_TEXT)?;
+        to_utf8(&whole).into_owned()
+    } else {
+        without_mark(&begin).to_owned()
     };
     Ok(BufReader::with_capacity(ahead.max(1), Box::new(Cursor::new(text).chain(from))))
 }
@@ -111,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_without_its_mark() {
+    fn reads_a_file_without_its_byte_order_mark() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("-");
         std::fs::write(&path, "\u{feff}a\r\n").unwrap();
@@ -123,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_never_ends_is_refused() {
+    fn rejects_a_text_above_the_size_limit() {
         let error = bounded(io::repeat(b'a'), 1 << 20).unwrap_err();
         assert_eq!(error.to_string(), "it is larger than 1 MiB");
         assert_eq!(bounded(&b"abc"[..], 3).unwrap(), b"abc");
     }
 
     #[test]
-    fn a_reader_looks_ahead_and_loses_nothing() {
+    fn a_reader_that_looks_ahead_loses_no_text() {
         let text = "first\nsecond\nthird\n";
         let wide: Vec<u8> = "\u{feff}"
             .encode_utf16()

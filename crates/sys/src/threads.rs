@@ -47,7 +47,7 @@ pub fn demand(number: usize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_few_threads_can_be_had() {
+    fn creates_a_few_threads() {
         super::demand(8).unwrap();
     }
 }

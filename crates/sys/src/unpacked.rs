@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compressed_comes_out_also_of_several_parts() {
+    fn decompresses_files_of_one_and_of_several_parts() {
         for bytes in packed() {
             assert_eq!(unpacked(&bytes).unwrap(), TEXT);
             assert_eq!(unpacked(&[&bytes[..], &bytes].concat()).unwrap(), [TEXT, TEXT].concat());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_or_claims_too_much_is_an_error() {
+    fn rejects_truncated_files_and_excessive_window_sizes() {
         for bytes in packed() {
             for end in PACKING_BYTES..bytes.len() {
                 assert!(unpacked(&bytes[..end]).is_err(), "{end} of {}", bytes.len());

@@ -121,9 +121,10 @@ pub async fn tls(
     let stream = connector.connect(name, tcp(address).await?).await.map_err(told)?;
     let agreed = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
     let wanted = protocol.alpn();
-    match agreed.as_deref() == Some(wanted.as_bytes()) {
-        true => Ok(stream),
-        false => Err(format!("no {wanted}: {agreed:?}")),
+    if agreed.as_deref() == Some(wanted.as_bytes()) {
+        Ok(stream)
+    } else {
+        Err(format!("no {wanted}: {agreed:?}"))
     }
 }
 

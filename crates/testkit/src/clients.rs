@@ -1,19 +1,19 @@
 //! Studies that use other programs as clients.
 
 use crate::skipped;
-use crate::study::{StudyBench, assert_complete, fine, read};
+use crate::study::{StudyFixture, assert_complete, fine, read};
 
 /// Runs a study of one client over both families and checks its document.
 pub fn loads_with(client: &str, options: &str) {
     if skipped(client) {
         return;
     }
-    let bench = StudyBench::new(&format!(
+    let fixture = StudyFixture::new(&format!(
         "name = \"clients\"\npath = \"/bytes/5000\"\n[options]\n{options}\n\
          [factors]\nclient = [\"{client}\"]\nfamily = [\"ipv6\", \"ipv4\"]\n"
     ));
-    fine(&bench.run(&["--quiet"]));
-    let document = bench.document();
+    fine(&fixture.run(&["--quiet"]));
+    let document = fixture.document();
     assert_complete(&document);
     assert!(document["programs"][client].as_str().unwrap().len() > 2);
     for cell in document["cells"].as_array().unwrap() {
@@ -27,7 +27,7 @@ pub fn loads_with(client: &str, options: &str) {
         assert_eq!(cell["client"], client);
         assert_eq!(cell["warnings"].as_array().unwrap().len(), 0, "{cell}");
     }
-    let kept = read(&bench.cells()[0]);
+    let kept = read(&fixture.cells()[0]);
     let status = kept["output"]["status"].as_str().unwrap();
     assert!(kept["result"].is_null() && (status.contains('0') || status == "runs on"));
 }

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use sixmark_sys::driver::{
-    Close, Driver, Event, EventKind, Handed, LocalAddress, ReceiveStamps, Slot, SocketRoute,
+    Close, Driver, Event, EventKind, LocalAddress, ReceiveStamps, SendProgress, Slot, SocketRoute,
 };
 use sixmark_units::family::Family;
 
@@ -54,8 +54,8 @@ fn connect(
 /// Sends datagrams of `segment` bytes and waits until the kernel has accepted them.
 pub fn cast(driver: &mut impl Driver, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) {
     match driver.cast(slot, bytes, segment, ecn) {
-        Handed::Whole(at) => assert!(at <= driver.now()),
-        Handed::Later => {
+        SendProgress::Whole(at) => assert!(at <= driver.now()),
+        SendProgress::Later => {
             let event = next(driver);
             assert_eq!((event.slot, event.kind), (slot, EventKind::Sent));
         }

@@ -18,7 +18,7 @@ use sixmark_record::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, 
 use sixmark_record::plan::ratio::PlanRatio;
 use sixmark_record::plan::{Connection, LoadPlan, Plan, Target};
 use sixmark_record::tally::FamilyTally;
-use sixmark_run::{AgentExtras, Generators};
+use sixmark_run::{AgentExtras, GeneratedLoad, Generators};
 use sixmark_units::family::Family;
 
 use crate::Origin;
@@ -148,7 +148,7 @@ fn alone(plan: &Plan) -> Loaded {
 }
 
 /// Carries out a plan on a fleet.
-pub fn together(fleet: &FleetController, plan: &Plan) -> Loaded {
+pub fn together(fleet: &FleetController, plan: &Plan) -> GeneratedLoad {
     fleet.check(plan).unwrap();
     fleet.load(plan, &AgentExtras::default(), &Arc::default(), &mut |_| {}).unwrap()
 }

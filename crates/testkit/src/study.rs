@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::sixmark;
 
 /// A study of a new origin over both families, in a temporary folder.
-pub struct StudyBench {
+pub struct StudyFixture {
     dir: TempDir,
 }
 
@@ -21,17 +21,17 @@ command = ["{sixmark}", "origin", "--threads", "1", "--listen", "[::1]:{port6}",
 ready = { line = "Ctrl-C ends it." }
 "#;
 
-impl StudyBench {
+impl StudyFixture {
     /// Creates a study whose file contains `text` followed by [`ORIGIN`].
-    pub fn new(text: &str) -> StudyBench {
-        StudyBench::alone(&format!("{text}{ORIGIN}"))
+    pub fn new(text: &str) -> StudyFixture {
+        StudyFixture::alone(&format!("{text}{ORIGIN}"))
     }
 
     /// Creates a study whose file contains only `text`.
-    pub fn alone(text: &str) -> StudyBench {
+    pub fn alone(text: &str) -> StudyFixture {
         let dir = TempDir::new().unwrap();
         fs::write(dir.path().join("study.toml"), text).unwrap();
-        StudyBench { dir }
+        StudyFixture { dir }
     }
 
     /// Returns the path of a file in the folder.

@@ -123,9 +123,10 @@ impl Flow {
     pub fn check(&self) -> Result<(), String> {
         let sizes = least(self.family)..=largest(self.family, self.protocol);
         let fits = |phase: &FlowPhase| sizes.contains(&phase.bytes) && phase.pattern.is_possible();
-        match !self.phases.is_empty() && self.phases.iter().all(fits) {
-            true => Ok(()),
-            false => Err(format!("flow {} has impossible sizes or rates", self.id)),
+        if !self.phases.is_empty() && self.phases.iter().all(fits) {
+            Ok(())
+        } else {
+            Err(format!("flow {} has impossible sizes or rates", self.id))
         }
     }
 

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_copies_and_order_are_told_apart() {
+    fn distinguishes_loss_duplicates_and_reordering() {
         assert_eq!(counts(&of([])), [0, 0, 0, 0]);
         assert_eq!(counts(&of(0..1_000)), [1_000, 0, 0, 0]);
         assert_eq!(counts(&of([0, 1, 4, 5])), [4, 2, 0, 0]);
@@ -171,21 +171,21 @@ mod tests {
     }
 
     #[test]
-    fn numbers_may_wrap() {
+    fn sequence_numbers_may_wrap() {
         let found = of((0..10).map(|n| (u32::MAX - 4).wrapping_add(n)));
         assert_eq!(counts(&found), [10, 0, 0, 0]);
         assert_eq!(counts(&of([u32::MAX, 1, 0])), [3, 0, 0, 1]);
     }
 
     #[test]
-    fn a_number_that_takes_the_place_of_one_long_ago_is_no_copy() {
+    fn does_not_count_a_reused_window_slot_as_a_duplicate() {
         assert_eq!(counts(&of([0, WINDOW, 2 * WINDOW]))[2], 0);
         assert_eq!(counts(&of((0..3 * WINDOW).step_by(3)))[2], 0);
         assert_eq!(counts(&of([5, 5 + 3 * WINDOW, 5 + 3 * WINDOW]))[2], 1);
     }
 
     #[test]
-    fn delays_vary_by_what_lies_between_messages_that_follow_one_another() {
+    fn measures_delay_variation_between_consecutive_messages() {
         let mut hearing = Hearing::default();
         for (sequence, delay) in [(0, 50), (1, 80), (3, 200), (4, 150)] {
             hearing.record(sequence, 1, 1_000_000, 1_000_000 + delay);

@@ -171,7 +171,7 @@ mod tests {
 
     /// Compares messages with those captured from MGEN 5.02.
     #[test]
-    fn messages_are_those_of_mgen() {
+    fn messages_match_those_captured_from_mgen() {
         let v4 = "0064020800000007000000006b0201130001d6c2b6e701047f000001000000000437682004376820fffffc19000000";
         let us = 0x6b02_0113 * 1_000_000 + 0x1_d6c2;
         let found = hex(&message(V4, us, 100));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn reads_back_the_header_it_wrote() {
         for (to, family) in [(V6, Family::Ipv6), (V4, Family::Ipv4)] {
             for bytes in [least(family) as usize, 59, 60, 1_440, 65_535] {
                 let written = message(to, 1_234_567_890_123_456, bytes);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn long_messages_go_in_parts_that_each_have_a_header() {
+    fn splits_long_messages_into_parts_with_a_header_each() {
         for bytes in [65_536, 65_540, 131_070, 200_000] {
             let written = message(V6, 5, bytes);
             let (mut at, mut parts) = (0, Vec::new());
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told_from_one() {
+    fn rejects_bytes_that_are_not_a_message() {
         let good = message(V4, 5, 100);
         assert!(Header::read(&good[..19]).is_err());
         for (at, byte) in [(2, 9), (16, 0xff)] {

@@ -333,7 +333,7 @@ mod tests {
 
     /// Checks the levels of congestion of the published study.
     #[test]
-    fn shares_are_those_asked_for_and_add_up() {
+    fn flows_match_the_requested_rate_of_each_protocol_and_family() {
         for (ipv6, parts) in [
             (50.0, [45.0, 45.0, 5.0, 5.0]),
             (75.0, [67.5, 22.5, 7.5, 2.5]),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_a_kind_have_different_rates_and_numbers_of_their_own() {
+    fn spreads_rates_within_a_kind_and_numbers_the_flows() {
         let flows = mix(100.0, 100.0, 4).flows(0).unwrap();
         let rates: Vec<f64> = flows.iter().map(|flow| flow.bits_per_s(Basis::Payload)).collect();
         let expected = [7.5e6, 15e6, 22.5e6, 30e6];
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_that_do_not_divide_add_up_to_the_bit() {
+    fn flow_rates_add_up_exactly_if_the_total_does_not_divide() {
         for rate in [1, 7, 1_000_003, 999_999_999_989] {
             for flows in [4, 10, 97] {
                 let mix = TrafficMix { rate: BitRate(rate), ..mix(33.333, 61.803, flows) };
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_direction_says_who_sends_what() {
+    fn the_direction_determines_the_sender_of_each_protocol() {
         use FlowProtocol::{Tcp, Udp};
         use TrafficSide::{Far, Near};
         for (direction, tcp, udp) in [
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_flows_keep_their_rate_in_bursts_that_few_of_their_messages_are_in() {
+    fn slow_flows_keep_their_mean_rate_in_bursts() {
         let arrivals = Arrivals::Burst { length_ns: 100_000_000, every_ns: 500_000_000 };
         let slow = TrafficMix { rate: BitRate(1_000_000), arrivals, ..mix(90.0, 50.0, 100) };
         for mut flow in slow.flows(2).unwrap() {
@@ -431,7 +431,7 @@ mod tests {
 
     /// Messages are whole, so short runs can only come close to the requested number.
     #[test]
-    fn even_a_short_time_of_slow_flows_has_about_as_many_messages_as_asked_for() {
+    fn short_runs_of_slow_flows_send_about_the_requested_bits() {
         for seed in 0..50 {
             let mix = TrafficMix { rate: BitRate(1_000_000), ..mix(90.0, 50.0, 100) };
             let mut flows = mix.flows(seed).unwrap();
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_is_refused_in_a_line() {
+    fn rejects_impossible_mixes_with_a_reason() {
         let small =
             PerFamily { ipv6: Payload { tcp: 1_440, udp: 39 }, ..TrafficMix::default().payload };
         for (mix, why) in [

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_shares_are_read_as_people_write_them() {
+    fn parses_bit_rates_and_percentages() {
         for (text, bits) in [
             ("75M", 75_000_000),
             ("1G", 1_000_000_000),

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn regular_messages_do_not_drift_however_odd_the_rate() {
+    fn regular_messages_do_not_drift_at_a_fractional_rate() {
         let found =
             dues(&flow(Pattern::Steady(steady(30_000.0 / 7.0, Gap::Regular)), 70 * SECOND), 0);
         assert_eq!(found.len(), 300_000);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_keep_to_their_times() {
+    fn sends_only_within_bursts() {
         let every_ns = SECOND;
         let within = steady(1_000.0, Gap::Regular);
         let burst = |every, length, length_ns| {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_changes_goes_on_with_the_new_rate_at_its_time() {
+    fn a_flow_switches_to_a_new_rate_at_the_scheduled_time() {
         let mut of = flow(Pattern::Steady(steady(10.0, Gap::Regular)), 4 * SECOND);
         let phase = |from_ns, per_s| {
             let pattern = Pattern::Steady(steady(per_s, Gap::Regular));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_of_nothing_is_never_due() {
+    fn a_rate_of_zero_schedules_no_messages() {
         for gap in [Gap::Regular, Gap::Random] {
             assert!(dues(&flow(Pattern::Steady(steady(0.0, gap)), SECOND), 0).is_empty());
         }

@@ -83,15 +83,19 @@ fn traffic_headline(result: &TrafficResult) -> SheetHeadline {
         total.offered.map(|amount| format!("Offered {}", rate(amount))),
         total.sent.map(|amount| format!("sent {}", rate(amount))),
         total.received.map(|amount| format!("received {}", rate(amount))),
-        total.loss().map(|loss| match loss > 0.0 {
-            true => format!("{} of the messages lost", write::write_percent(loss)),
-            false => "no message lost".to_owned(),
+        total.loss().map(|loss| {
+            if loss > 0.0 {
+                format!("{} of the messages lost", write::write_percent(loss))
+            } else {
+                "no message lost".to_owned()
+            }
         }),
     ];
     let said: Vec<String> = said.into_iter().flatten().collect();
-    let sentence = match said.is_empty() {
-        true => "No message was sent or received.".to_owned(),
-        false => format!("{}.", write::capitalised(&said.join(", "))),
+    let sentence = if said.is_empty() {
+        "No message was sent or received.".to_owned()
+    } else {
+        format!("{}.", write::capitalised(&said.join(", ")))
     };
     SheetHeadline { sentence, ..SheetHeadline::default() }
 }
@@ -262,9 +266,10 @@ fn delay_part(result: &TrafficResult) -> Option<Part> {
     if timed.is_empty() {
         return None;
     }
-    let clocks = match result.shared_clock {
-        true => "Both sides read one clock, so the shortest delay of each flow is known.",
-        false => "Each side has its own clock, so the shortest delay is unknown.",
+    let clocks = if result.shared_clock {
+        "Both sides read one clock, so the shortest delay of each flow is known."
+    } else {
+        "Each side has its own clock, so the shortest delay is unknown."
     };
     let text = format!(
         "{clocks} The variation of a message’s delay is how much longer it took than the shortest of its \
@@ -274,12 +279,11 @@ fn delay_part(result: &TrafficResult) -> Option<Part> {
     let is_drawn = (2..=MOST_DRAWN).contains(&timed.len());
     blocks.extend(is_drawn.then(|| Block::Charts(vec![delay_chart(&timed)])));
     let table = Block::Table(delay_table(&timed));
-    blocks.push(match timed.len() <= MOST_ROWS {
-        true => table,
-        false => {
-            let words = format!("{} flows", write::write_count(timed.len() as u64));
-            Block::Folded(words, vec![table])
-        }
+    blocks.push(if timed.len() <= MOST_ROWS {
+        table
+    } else {
+        let words = format!("{} flows", write::write_count(timed.len() as u64));
+        Block::Folded(words, vec![table])
     });
     Part::new("Delay", blocks)
 }

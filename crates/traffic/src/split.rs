@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn each_share_has_a_seat_and_large_ones_have_more() {
+    fn gives_each_share_a_seat_and_large_shares_more() {
         assert_eq!(seats(10, &[45, 45, 5, 5]), Some(vec![4, 4, 1, 1]));
         assert_eq!(seats(100, &[45, 45, 5, 5]), Some(vec![45, 45, 5, 5]));
         assert_eq!(seats(3, &[45, 45, 5, 5]), None);

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn however_it_is_cut_the_same_messages_are_found() {
+    fn finds_the_same_messages_in_pieces_of_any_size() {
         let sizes = [40, 1_440, 70_000, 20 + 40, 100];
         let bytes = written(&sizes);
         for step in [1, 7, 19, 20, 21, 1_448, 65_535, usize::MAX] {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn something_else_ends_it() {
+    fn rejects_bytes_that_are_not_a_message() {
         let mut bytes = written(&[100]);
         bytes.extend([0; 100]);
         let mut found = 0;

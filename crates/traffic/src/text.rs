@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_have_a_unit_that_suits_them() {
+    fn writes_bit_rates_with_a_suitable_unit() {
         let shown = [0.0, 1_500.0, 75e6, 1e9].map(write_bit_rate);
         assert_eq!(shown, ["0 bit/s", "1.5 kb/s", "75.00 Mb/s", "1.000 Gb/s"]);
     }

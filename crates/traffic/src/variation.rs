@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_delay_has_no_variation_whenever_it_came() {
+    fn the_shortest_delay_has_zero_variation_even_if_it_comes_last() {
         for offset in [-5_000_000_000_000, 0, 5_000_000_000_000] {
             // Falling, so that each delay is the shortest so far.
             let variation = of((0..5_000).rev().map(|n| offset + n * 1_000));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn few_delays_and_none_are_fine() {
+    fn handles_few_extreme_and_no_delays() {
         let timing = of([7, 5, 9]).timing();
         assert_eq!((timing.min(), timing.quantile(1.0), timing.count()), (Some(0), Some(4), 3));
         assert_eq!(of([]).timing().count(), 0);

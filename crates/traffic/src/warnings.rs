@@ -70,10 +70,7 @@ fn behind(result: &TrafficResult) -> Option<Warning> {
     let offered = rate(|f| f.figures.offered.map(|a| a.bits_per_s(Basis::Payload)));
     let sent = rate(|f| f.figures.sent.map(|a| a.bits_per_s(Basis::Payload)));
     let tcp = flows.iter().all(|flow| flow.protocol == FlowProtocol::Tcp);
-    let why = match tcp {
-        true => "TCP's send buffer was full",
-        false => "the sender could not keep up",
-    };
+    let why = if tcp { "TCP's send buffer was full" } else { "the sender could not keep up" };
     let message = format!(
         "{} of {} flows sent less than requested, {sent:.2} instead of {offered:.2} Mbit/s of \
          payload: {why}",

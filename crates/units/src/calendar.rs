@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_does_not_exist_is_none() {
+    fn rejects_days_that_do_not_exist() {
         for (year, month, day, exists) in [
             (2023, 2, 28, true),
             (2023, 2, 29, false),

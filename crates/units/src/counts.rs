@@ -34,9 +34,10 @@ impl<K: Copy + Ord> Counts<K> {
             ));
         }
         let counts = Counts(pairs);
-        match counts.sorted().len() == counts.0.len() {
-            true => Ok(counts),
-            false => Err("a key is counted twice in one list".to_owned()),
+        if counts.sorted().len() == counts.0.len() {
+            Ok(counts)
+        } else {
+            Err("a key is counted twice in one list".to_owned())
         }
     }
 
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_carried_as_pairs() {
+    fn serializes_counts_as_pairs_and_rejects_invalid_ones() {
         let counts = of(&[(404, 2), (200, u64::MAX), (500, 0)]);
         let text = serde_json::to_string(&counts).unwrap();
         assert_eq!(text, "[[404,2],[200,18446744073709551615],[500,0]]");
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earlier_and_what_came_since_are_all() {
+    fn earlier_counts_plus_the_difference_equal_the_later_ones() {
         let (earlier, all) = (of(&[(1, 5), (2, 7)]), of(&[(3, 0), (2, 9), (1, 5), (4, 1)]));
         let since = all.since(&earlier);
         assert_eq!(since, of(&[(3, 0), (2, 2), (4, 1)]));

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mapped_address_is_ipv4() {
+    fn treats_an_ipv4_mapped_address_as_ipv4() {
         for (address, family) in [
             ("::1", Family::Ipv6),
             ("127.0.0.1", Family::Ipv4),

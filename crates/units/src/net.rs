@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_is_what_is_left_of_an_address() {
+    fn masks_an_address_to_its_prefix() {
         let prefix = |text: &str| text.parse::<Net>().unwrap().prefix().to_string();
         assert_eq!(prefix("10.0.1.2/24"), "10.0.1.0/24");
         assert_eq!(prefix("10.0.1.2/0"), "0.0.0.0/0");
@@ -104,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_told() {
+    fn rejects_invalid_addresses_and_prefix_lengths() {
         for text in ["10.0.0.1", "10.0.0.1/33", "fd00::/129", "x/1", "fd00::/"] {
             assert!(text.parse::<Net>().is_err(), "{text}");
         }
     }
 
     #[test]
-    fn it_holds_the_addresses_of_its_network_and_family() {
+    fn contains_only_addresses_of_its_network_and_family() {
         let net: Net = "10.0.1.2/24".parse().unwrap();
         assert!(net.holds("10.0.1.200".parse().unwrap()));
         assert!(!net.holds("10.0.2.2".parse().unwrap()));

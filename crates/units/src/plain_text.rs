@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_the_same_in_each_encoding() {
+    fn decodes_utf_8_and_utf_16_to_the_same_text() {
         let text = "a\r\n\u{e4}\u{1f600}";
         for bytes in [
             text.as_bytes().to_vec(),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_stay_as_they_are_and_are_no_text() {
+    fn keeps_other_bytes_unchanged_and_rejects_them_as_text() {
         for bytes in [&b"\xff"[..], b"", b"\xef\xbb", b"a\nb\xe4\n"] {
             assert_eq!(to_utf8(bytes), bytes);
         }

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_for_people() {
+    fn formats_counts_durations_bytes_and_shares() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(write_count), ["0", "999", "1,000", "1,234,567"]);
         let durations = [0.0, 9.996, 99.96, 999.4, 999.6, 2_500_000.0].map(duration_us);
         assert_eq!(durations, ["0.00 us", "10.0 us", "100 us", "999 us", "1.00 ms", "2.50 s"]);

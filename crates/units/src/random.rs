@@ -57,7 +57,7 @@ mod tests {
     /// Checks the mean, the variance and the share above each of several integers, for several
     /// seeds and streams.
     #[test]
-    fn exponentials_have_their_moments_and_their_tail() {
+    fn exponential_numbers_match_mean_variance_and_tail() {
         for (seed, stream) in [(0, 0), (0, 1), (1, 0), (u64::MAX, 63)] {
             let mut random = Random::new(seed, stream);
             let n = 1_000_000;

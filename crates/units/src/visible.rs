@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_or_hide_is_shown() {
+    fn escapes_control_and_invisible_characters() {
         for (text, expected) in [
             ("one\n\ttwo Ünï ⚠ ≠ 👍🏽 العربية", None),
             ("\u{1b}[2J", Some("\\u{1b}[2J")),

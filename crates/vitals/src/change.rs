@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_add_up_over_a_counter_that_begins_anew() {
+    fn sums_changes_across_a_counter_reset() {
         let mut total = Total::default();
         assert!(total.see(&sample(0, 100, None)).is_none());
         for (at, packets) in [(100_000, 150), (200_000, 20), (300_000, 30)] {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_that_are_read_less_often_lose_nothing() {
+    fn loses_no_counts_of_sockets_that_are_read_less_often() {
         let mut total = Total::default();
         for (at, again) in [(0, Some(5)), (1, None), (2, Some(9)), (3, None), (4, Some(10))] {
             let _ = total.see(&sample(at, 0, again));

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_family_alone_cost_is_exact() {
+    fn computes_the_exact_cost_of_a_run_of_one_family() {
         let found = cost(&work(40_000, 0), &series(10), CpuScope::Host).unwrap();
         assert_eq!((found.cpu_s, found.cpu_share), (4.0, 1.0));
         // 4 s over 40,000 requests and over 40 MB.
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_mixed_run_the_total_is_told_and_nothing_is_invented() {
+    fn gives_only_the_total_cost_of_a_short_mixed_run() {
         let found = cost(&work(20_000, 20_000), &series(10), CpuScope::Host).unwrap();
         assert_eq!(found.us_per_request, Some(100.0));
         assert_eq!((found.families.ipv6, found.families.ipv4, found.method), (None, None, None));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn of_times_that_hardly_meet_there_is_no_cost() {
+    fn gives_no_cost_for_low_coverage_or_a_run_that_is_too_short() {
         let found = cost(&work(40_000, 0), &series(4), CpuScope::Host).unwrap();
         assert_eq!((found.us_per_request, found.cpu_s), (None, 2.0));
         assert!(found.reason.unwrap().contains("50 %"));
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_to_the_microsecond_needs_no_half_a_second() {
+    fn own_processor_time_gives_costs_of_runs_below_half_a_second() {
         let short = Work { to_us: 2_100_000, ..work(100, 0) };
         let found = cost(&short, &series(10), CpuScope::Own).unwrap();
         assert_eq!((found.us_per_request, found.cpu_share), (Some(500.0), 0.5));

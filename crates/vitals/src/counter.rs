@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_fell_counts_from_nothing_and_is_told_of() {
+    fn counts_a_counter_that_fell_from_zero_and_reports_a_reset() {
         let before = Two { one: Counter(10), other: Counter(100) };
         let now = Two { one: Counter(15), other: Counter(3) };
         let mut resets = 0;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_add_up_and_have_names() {
+    fn sums_changes_and_lists_them_by_name() {
         let mut sum = Two { one: Counter(1), other: Counter(u64::MAX) };
         sum.add(&Two { one: Counter(2), other: Counter(7) });
         let mut seen = Vec::new();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_counter_that_wraps_goes_on() {
+    fn continues_a_32_bit_counter_that_wraps() {
         let mut widened = Widened::default();
         assert_eq!(widened.see(&[u32::MAX - 1, 10]), Counter(u64::from(u32::MAX) + 9));
         assert_eq!(widened.see(&[3, 12]), Counter(u64::from(u32::MAX) + 9 + 5 + 2));

@@ -119,7 +119,7 @@ mod tests {
         node_boot_time_seconds 1.7e+09 1395066363000\n";
 
     #[test]
-    fn lines_are_read_whatever_their_labels_hold() {
+    fn parses_lines_with_escaped_labels_and_skips_invalid_ones() {
         let text = "a{b=\"x}\\\"y\",c=\"\"} 1.5 99\nplain 2\nbad{b=\"\nodd\n# c 1\nn NaN\n";
         let found: Vec<_> = parse_exposition(text).collect();
         assert_eq!(found.len(), 3);

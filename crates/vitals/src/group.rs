@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_before_is_not_counted() {
+    fn does_not_count_processor_time_used_before_tracking() {
         let mut tracker = Tracker::default();
         assert_eq!(seen(&mut tracker, &[process(1, 5, 1_000)], 100), 0);
         assert_eq!(seen(&mut tracker, &[process(1, 5, 1_300)], 101), 300);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_was_waited_for_counts_once() {
+    fn counts_a_reaped_child_once() {
         let mut tracker = Tracker::default();
         let _ = tracker.see(&[process(1, 5, 0)], 100);
         assert_eq!(seen(&mut tracker, &[process(1, 5, 10), process(2, 101, 500)], 102), 510);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_given_out_again_is_another_process() {
+    fn treats_a_reused_pid_as_another_process() {
         let mut tracker = Tracker::default();
         let _ = tracker.see(&[process(7, 5, 400)], 100);
         assert_eq!(seen(&mut tracker, &[process(7, 150, 30)], 151), 0);

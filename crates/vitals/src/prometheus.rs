@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn each_name_is_explained_once_and_before_its_lines() {
+    fn writes_one_type_line_per_metric_before_its_values() {
         let text = prometheus_page(&sample());
         let mut known: Vec<&str> = Vec::new();
         for line in text.lines() {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_served_is_read_back() {
+    fn reads_back_the_page_that_it_wrote() {
         let text = prometheus_page(&sample());
         let found: Vec<_> = parse_exposition(&text).collect();
         let octets = found.iter().find(|metric| {

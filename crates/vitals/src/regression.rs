@@ -106,13 +106,12 @@ impl ProductSums {
             ipv4: Fitted { value: b, half: half(self.s66) },
         };
         let is_narrow = |of: &Fitted| of.half <= WIDEST * self.usual && of.value > 0.0;
-        match found.iter().all(|(_, of)| is_narrow(of)) {
-            true => Ok(found),
-            false => {
-                Err("both families were loaded together, and the CPU time varied too much from \
+        if found.iter().all(|(_, of)| is_narrow(of)) {
+            Ok(found)
+        } else {
+            Err("both families were loaded together, and the CPU time varied too much from \
                      second to second for other reasons to tell them apart"
-                    .to_owned())
-            }
+                .to_owned())
         }
     }
 }
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_that_can_be_told_apart_are() {
+    fn estimates_the_cost_per_family_from_varied_seconds() {
         let found = fit(&seconds(60, varied, 2_000.0)).unwrap();
         for (of, truth) in [(found.ipv6, 50.0), (found.ipv4, 40.0)] {
             assert!((of.value - truth).abs() <= 2.0 * of.half, "{of:?} is not {truth}");
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_ratio_tells_nothing() {
+    fn rejects_seconds_with_a_fixed_ratio_of_families() {
         let fixed = |at: usize| (1_000.0 + at as f64 * 10.0, 1_000.0 + at as f64 * 10.0);
         assert!(fit(&seconds(60, fixed, 2_000.0)).unwrap_err().contains("ratio"));
         let still = |_| (1_000.0, 500.0);
@@ -156,14 +155,14 @@ mod tests {
     }
 
     #[test]
-    fn few_seconds_and_much_noise_are_refused() {
+    fn rejects_too_few_seconds_and_too_much_noise() {
         assert!(fit(&seconds(19, varied, 1.0)).unwrap_err().contains("too few"));
         assert!(fit(&seconds(20, varied, 500_000.0)).unwrap_err().contains("other reasons"));
     }
 
     /// The interval contains the true cost about as often as its level says.
     #[test]
-    fn the_interval_keeps_its_word() {
+    fn the_interval_covers_the_true_cost_at_its_level() {
         let mut held = 0;
         for run in 0..400_u64 {
             let mut random = sixmark_units::random::Random::new(7, run);

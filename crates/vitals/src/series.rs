@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn time_between_points_is_shared_evenly() {
+    fn interpolates_linearly_between_points() {
         let series: PointSeries =
             [point(100, 0.0), point(200, 50.0), point(400, 60.0)].into_iter().collect();
         let used = series.between(150, 300).unwrap();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_points_do_not_reach_is_not_covered() {
+    fn does_not_cover_time_outside_the_points() {
         let series: PointSeries = [point(100, 0.0), point(200, 50.0)].into_iter().collect();
         assert_eq!(series.between(0, 150).unwrap().covered_us, 50.0);
         assert_eq!(series.between(200, 300), None);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_and_a_long_day_do_no_harm() {
+    fn ignores_backward_clock_steps_and_bounds_long_series() {
         let mut series: PointSeries =
             [point(100, 0.0), point(50, 10.0), point(200, 5.0)].into_iter().collect();
         assert_eq!(series.points.len(), 2);

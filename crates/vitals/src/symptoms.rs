@@ -126,7 +126,7 @@ mod tests {
     use sixmark_units::family::PerFamily;
 
     #[test]
-    fn nothing_much_is_no_reason() {
+    fn reports_no_doubt_for_minor_symptoms() {
         let mut change = VitalsSample::default();
         change.host.cpu.user_us = Counter(50);
         change.host.cpu.idle_us = Counter(50);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_is_found_and_told() {
+    fn reports_each_symptom_with_its_figures() {
         let mut change = VitalsSample::default();
         change.host.cpu.softirq_us = Counter(96);
         change.host.cpu.steal_us = Counter(4);

@@ -291,7 +291,7 @@ mod tests {
     use crate::counter::Counter;
 
     #[test]
-    fn the_line_tells_each_familys_rates() {
+    fn the_live_line_shows_the_rates_of_each_family() {
         let mut change = VitalsSample { since_us: 500_000, ..VitalsSample::default() };
         change.host.cpu.user_us = Counter(30);
         change.host.cpu.idle_us = Counter(70);

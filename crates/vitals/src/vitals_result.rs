@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_and_one_that_was_cut_off_is_left_out() {
+    fn reads_lines_and_skips_a_truncated_last_line() {
         let head = format!("{{\"schema\":\"{SCHEMA}\"}}");
         let text = format!("{head}\n{}\n{}\n{{\"at_us\":3,", line(1), line(2));
         let found = samples_of(&text).unwrap();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vitals_is_told_why() {
+    fn explains_why_a_text_is_not_a_vitals_document() {
         for (text, why) in [
             ("", "nor lines"),
             ("node_cpu 1\n", "nor lines"),

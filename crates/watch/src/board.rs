@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_those_since_the_board_before_and_lost_packets_come_first() {
+    fn shows_rates_since_the_last_board_and_warns_of_dropped_packets() {
         let mut board = WatchBoard::new("watching lo".to_owned(), Some(Duration::from_secs(10)));
         let counts = |exchanges| PerFamily {
             ipv6: Progress {

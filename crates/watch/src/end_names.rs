@@ -1,6 +1,6 @@
 //! The names of closures and protocols in documents and lists.
 
-use sixmark_wire::flow::{Closure, Spoken};
+use sixmark_wire::flow::{Closure, PayloadProtocol};
 
 /// Returns the name of a closure in documents and lists.
 pub(super) fn closure(of: Closure) -> &'static str {
@@ -16,14 +16,14 @@ pub(super) fn closure(of: Closure) -> &'static str {
 }
 
 /// Returns the name of a protocol in documents and lists.
-pub(super) fn spoken(of: &Spoken) -> &'static str {
+pub(super) fn payload_protocol(of: &PayloadProtocol) -> &'static str {
     match of {
-        Spoken::Nothing => "nothing",
-        Spoken::Unknown => "unknown",
-        Spoken::Http1 => "http1",
-        Spoken::Http2 => "http2",
-        Spoken::Tls(_) => "tls",
-        Spoken::Quic(_) => "quic",
+        PayloadProtocol::Nothing => "nothing",
+        PayloadProtocol::Unknown => "unknown",
+        PayloadProtocol::Http1 => "http1",
+        PayloadProtocol::Http2 => "http2",
+        PayloadProtocol::Tls(_) => "tls",
+        PayloadProtocol::Quic(_) => "quic",
     }
 }
 
@@ -48,12 +48,12 @@ pub(super) fn closures() -> [&'static str; 7] {
 pub(super) fn spoken_words() -> [&'static str; 6] {
     let hello = sixmark_wire::flow::Hello::default;
     [
-        Spoken::Nothing,
-        Spoken::Unknown,
-        Spoken::Http1,
-        Spoken::Http2,
-        Spoken::Tls(hello()),
-        Spoken::Quic(hello()),
+        PayloadProtocol::Nothing,
+        PayloadProtocol::Unknown,
+        PayloadProtocol::Http1,
+        PayloadProtocol::Http2,
+        PayloadProtocol::Tls(hello()),
+        PayloadProtocol::Quic(hello()),
     ]
-    .map(|of| spoken(&of))
+    .map(|of| payload_protocol(&of))
 }

@@ -21,10 +21,10 @@ pub fn describe_hidden(families: &[&WatchedFamily]) -> Option<String> {
 
 /// Returns a text like `TLS 8, QUIC 4`.
 pub(super) fn unread_by_protocol(families: &[&WatchedFamily]) -> String {
-    let spoken = |name: &str| -> u64 {
+    let payload_protocol = |name: &str| -> u64 {
         families.iter().map(|of| of.spoken.get(name).copied().unwrap_or(0)).sum()
     };
-    let named = SPOKEN.iter().map(|&(name, shown)| (shown, spoken(name)));
+    let named = SPOKEN.iter().map(|&(name, shown)| (shown, payload_protocol(name)));
     let named: Vec<String> = named
         .filter(|&(_, number)| number > 0)
         .map(|(shown, number)| format!("{shown} {}", write_count(number)))

@@ -3,9 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::end_names::{closure, spoken};
+use crate::end_names::{closure, payload_protocol};
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
-use sixmark_wire::flow::{Hello, Observed, RoundTrips, Sent, Spoken, Transfer};
+use sixmark_wire::flow::{
+    ConnectionReport, Hello, HttpExchange, PayloadProtocol, RoundTrips, Sent,
+};
 
 /// The format of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,28 +31,27 @@ enum LineField {
 /// A column: its name, and the function that returns its value.
 type LineColumn<T> = (&'static str, fn(&T) -> LineField);
 
-const CONNECTION: &[LineColumn<Observed>] = &[
+const CONNECTION: &[LineColumn<ConnectionReport>] = &[
     ("family", |of| family_field(of.ends.server.ip())),
     ("client", |of| LineField::Text(of.ends.client.to_string())),
     ("server", |of| LineField::Text(of.ends.server.to_string())),
-    ("via", |of| match of.via.is_empty() {
-        true => LineField::Nothing,
-        false => LineField::Text(of.via.to_string()),
+    ("via", |of| {
+        if of.via.is_empty() { LineField::Nothing } else { LineField::Text(of.via.to_string()) }
     }),
     ("before", |of| LineField::Number(of.before.into())),
     ("began", |of| seconds_field(of.began_ns)),
     ("lasted_us", |of| us(Some(of.lasted_ns))),
     ("closure", |of| LineField::Word(closure(of.closure))),
-    ("spoken", |of| LineField::Word(spoken(&of.spoken))),
+    ("spoken", |of| LineField::Word(payload_protocol(&of.payload_protocol))),
     ("exchanges", |of| LineField::Number(of.exchanges)),
     ("syns", |of| LineField::Number(of.opening.syns.into())),
     ("answered_us", |of| us(of.opening.answered_ns)),
     ("established_us", |of| us(of.opening.established_ns)),
-    ("handshake_us", |of| us(hello(&of.spoken).and_then(|hello| hello.handshake_ns))),
+    ("handshake_us", |of| us(hello(&of.payload_protocol).and_then(|hello| hello.handshake_ns))),
     ("version", |of| field_of_hello(of, |hello| hello.version.as_ref())),
     ("server_name", |of| field_of_hello(of, |hello| hello.server_name.as_ref())),
     ("alpn_offered", |of| {
-        hello(&of.spoken)
+        hello(&of.payload_protocol)
             .map_or(LineField::Nothing, |hello| LineField::Text(hello.offered.join(" ")))
     }),
     ("alpn_chosen", |of| field_of_hello(of, |hello| hello.chosen.as_ref())),
@@ -90,7 +91,7 @@ const SENT: &[LineColumn<Sent>] = &[
     ("largest_window", |of| LineField::Number(of.largest_window)),
 ];
 
-const EXCHANGE: &[LineColumn<Transfer>] = &[
+const EXCHANGE: &[LineColumn<HttpExchange>] = &[
     ("family", |of| family_field(of.ends.server.ip())),
     ("client", |of| LineField::Text(of.ends.client.to_string())),
     ("server", |of| LineField::Text(of.ends.server.to_string())),
@@ -156,7 +157,7 @@ impl WatchLines {
     }
 
     /// Writes a line for a connection.
-    pub fn connection(&mut self, of: &Observed) {
+    pub fn connection(&mut self, of: &ConnectionReport) {
         CONNECTION.iter().for_each(|(name, field)| self.field("", name, &field(of)));
         for (side, sent) in [("client_", &of.sent.from_client), ("server_", &of.sent.from_server)] {
             SENT.iter().for_each(|(name, field)| self.field(side, name, &field(sent)));
@@ -165,7 +166,7 @@ impl WatchLines {
     }
 
     /// Writes a line for an exchange.
-    pub fn exchange(&mut self, of: &Transfer) {
+    pub fn exchange(&mut self, of: &HttpExchange) {
         EXCHANGE.iter().for_each(|(name, field)| self.field("", name, &field(of)));
         self.end();
     }
@@ -250,23 +251,23 @@ fn number_field(value: Option<impl Into<u64>>) -> LineField {
     value.map_or(LineField::Nothing, |value| LineField::Number(value.into()))
 }
 
-fn client(of: &Observed) -> &RoundTrips {
+fn client(of: &ConnectionReport) -> &RoundTrips {
     &of.round_trips.from_client
 }
 
-fn server(of: &Observed) -> &RoundTrips {
+fn server(of: &ConnectionReport) -> &RoundTrips {
     &of.round_trips.from_server
 }
 
-fn hello(spoken: &Spoken) -> Option<&Hello> {
-    match spoken {
-        Spoken::Tls(hello) | Spoken::Quic(hello) => Some(hello),
+fn hello(payload_protocol: &PayloadProtocol) -> Option<&Hello> {
+    match payload_protocol {
+        PayloadProtocol::Tls(hello) | PayloadProtocol::Quic(hello) => Some(hello),
         _ => None,
     }
 }
 
-fn field_of_hello(of: &Observed, what: fn(&Hello) -> Option<&String>) -> LineField {
-    hello(&of.spoken)
+fn field_of_hello(of: &ConnectionReport, what: fn(&Hello) -> Option<&String>) -> LineField {
+    hello(&of.payload_protocol)
         .and_then(what)
         .map_or(LineField::Nothing, |text| LineField::Text(text.clone()))
 }

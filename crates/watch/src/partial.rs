@@ -52,8 +52,5 @@ fn describe_responses(of: &ResponsesSeen) -> String {
     let number = counted(of.number, "response", "responses");
     let status = |(status, count): (&u16, &u64)| format!("{status}: {}", write_count(*count));
     let named: Vec<String> = of.status.iter().take(SHOWN).map(status).collect();
-    match named.is_empty() {
-        true => number,
-        false => format!("{number} (status {})", named.join(", ")),
-    }
+    if named.is_empty() { number } else { format!("{number} (status {})", named.join(", ")) }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use sixmark_record::interval::Interval;
-use sixmark_record::seconds::SliceGatherer as Gathered;
+use sixmark_record::seconds::SliceCollector as CollectedTraffic;
 use sixmark_record::tally::{Slice, SliceTally};
 use sixmark_units::family::{Family, PerFamily};
 
@@ -26,13 +26,13 @@ pub(super) struct WatchedSeconds {
     /// The number of the first open second.
     from: u64,
     written: u64,
-    gathered: Gathered,
+    collected: CollectedTraffic,
 }
 
 impl WatchedSeconds {
     pub(super) fn new(begin_ns: u64) -> WatchedSeconds {
-        let (open, gathered) = (BTreeMap::new(), Gathered::new(1));
-        WatchedSeconds { begin_ns, open, from: 0, written: 0, gathered }
+        let (open, collected) = (BTreeMap::new(), CollectedTraffic::new(1));
+        WatchedSeconds { begin_ns, open, from: 0, written: 0, collected }
     }
 
     /// Returns the counts of the second that contains `at_ns`, or of the oldest open second if that
@@ -82,14 +82,14 @@ impl WatchedSeconds {
             self.open.insert(self.from, together);
             self.close((length_ns % SECOND_NS).max(1));
         }
-        self.gathered.end()
+        self.collected.end()
     }
 
     fn close(&mut self, length_ns: u64) {
         let families = self.open.remove(&self.from).unwrap_or_default();
         if self.written < MOST {
             let slice = Slice { second: self.from, length_ns, families, ..Slice::default() };
-            self.gathered.add(&slice);
+            self.collected.add(&slice);
         }
         self.written += 1;
         self.from += 1;

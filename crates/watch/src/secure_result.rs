@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use sixmark_document::timing::{Summary, Timing};
-use sixmark_wire::flow::{Closure, Hello, Observed};
+use sixmark_wire::flow::{Closure, ConnectionReport, Hello};
 
 /// The figures of a family's connections with TLS, or of those with QUIC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub(super) struct SecureTally {
 
 impl SecureTally {
     /// Counts a connection.
-    pub(super) fn connection(&mut self, of: &Observed, hello: &Hello) {
+    pub(super) fn connection(&mut self, of: &ConnectionReport, hello: &Hello) {
         self.connections += 1;
         let over = !matches!(of.closure, Closure::Open | Closure::Evicted);
         *match () {

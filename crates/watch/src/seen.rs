@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::end_names::{closure, spoken};
+use crate::end_names::{closure, payload_protocol};
 use crate::secure_result::SecureTally;
 use crate::watched_result::{Rates, ResponsesSeen, RoundTripResult, SentResult, WatchedFamily};
 use sixmark_document::timing::Timing;
-use sixmark_wire::flow::{Hello, MissingSide, Observed, Sent, Spoken, Transfer};
+use sixmark_wire::flow::{
+    ConnectionReport, Hello, HttpExchange, MissingSide, PayloadProtocol, Sent,
+};
 
 /// The most distinct names. Further names are counted under [`OTHERS`].
 const MOST_NAMES: usize = 256;
@@ -21,7 +23,7 @@ pub(super) struct SeenTraffic {
     pub(super) connections: u64,
     begun_before: u64,
     closures: BTreeMap<&'static str, u64>,
-    spoken: BTreeMap<&'static str, u64>,
+    payload_protocol: BTreeMap<&'static str, u64>,
     hidden: u64,
     pub(super) exchanges: u64,
     unjudged: u64,
@@ -52,12 +54,15 @@ pub(super) struct SeenTraffic {
 }
 
 impl SeenTraffic {
-    pub(super) fn connection(&mut self, of: &Observed) {
+    pub(super) fn connection(&mut self, of: &ConnectionReport) {
         self.connections += 1;
         self.begun_before += u64::from(of.doubts.begun_before);
         *self.closures.entry(closure(of.closure)).or_default() += 1;
-        *self.spoken.entry(spoken(&of.spoken)).or_default() += 1;
-        self.hidden += u64::from(!matches!(of.spoken, Spoken::Nothing | Spoken::Http1));
+        *self.payload_protocol.entry(payload_protocol(&of.payload_protocol)).or_default() += 1;
+        self.hidden += u64::from(!matches!(
+            of.payload_protocol,
+            PayloadProtocol::Nothing | PayloadProtocol::Http1
+        ));
         self.without_client += u64::from(of.missing == Some(MissingSide::Client));
         self.without_server += u64::from(of.missing == Some(MissingSide::Server));
         for (status, count) in &of.statuses {
@@ -76,12 +81,12 @@ impl SeenTraffic {
         if !of.via.is_empty() {
             self.via.add(&of.via.to_string());
         }
-        match &of.spoken {
-            Spoken::Tls(hello) => {
+        match &of.payload_protocol {
+            PayloadProtocol::Tls(hello) => {
                 self.tls.get_or_insert_default().connection(of, hello);
                 self.hello(hello, "TLS");
             }
-            Spoken::Quic(hello) => {
+            PayloadProtocol::Quic(hello) => {
                 self.quic.get_or_insert_default().connection(of, hello);
                 self.hello(hello, "QUIC");
             }
@@ -89,7 +94,7 @@ impl SeenTraffic {
         }
     }
 
-    pub(super) fn exchange(&mut self, of: &Transfer) {
+    pub(super) fn exchange(&mut self, of: &HttpExchange) {
         self.exchanges += 1;
         self.unjudged += u64::from(of.whole.is_none());
         // The status may be beyond what was captured.
@@ -114,7 +119,7 @@ impl SeenTraffic {
             connections: self.connections,
             begun_before: self.begun_before,
             closures: named(&self.closures),
-            spoken: named(&self.spoken),
+            spoken: named(&self.payload_protocol),
             hidden: self.hidden,
             exchanges: self.exchanges,
             unjudged: self.unjudged,

@@ -34,10 +34,7 @@ pub fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
         when: setting::when(&result.started),
         about: describe_watch(result, hides_all),
         headline: watch_headline(result),
-        tiles: match hides_all {
-            true => watched::tiles(&result.watched),
-            false => figures::tiles(&sides),
-        },
+        tiles: if hides_all { watched::tiles(&result.watched) } else { figures::tiles(&sides) },
         warnings: result.warnings.clone(),
         parts: parts.collect(),
     }
@@ -45,12 +42,11 @@ pub fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
 
 /// Returns how long the watch took, how much was seen, and how it ended.
 fn describe_watch(result: &WatchResult, hides_all: bool) -> Vec<String> {
-    let seen = match hides_all {
-        true => {
-            let connections = watched::count_connections(&result.watched);
-            format!("{} connections", write::write_count(connections))
-        }
-        false => format!("{} requests", write::write_count(result.total.requests.sent)),
+    let seen = if hides_all {
+        let connections = watched::count_connections(&result.watched);
+        format!("{} connections", write::write_count(connections))
+    } else {
+        format!("{} requests", write::write_count(result.total.requests.sent))
     };
     let said = [
         format!("{:.1} s", result.elapsed_s),

@@ -5,8 +5,8 @@ use super::*;
 use sixmark_record::outcome::Outcome;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{
-    Closure, Counts, Doubts, Ends, FamilyCounts, FlowObserver, Hello, Observed, Opening,
-    PerDirection, RoundTrips, Sent, Spoken, Transfer, Unmeasured,
+    Closure, ConnectionReport, Counts, Doubts, Ends, FamilyCounts, FlowObserver, Hello,
+    HttpExchange, Opening, PayloadProtocol, PerDirection, RoundTrips, Sent, Unmeasured,
 };
 
 const MS: u64 = 1_000_000;
@@ -21,11 +21,11 @@ fn ends(family: Family, port: u16) -> Ends {
     Ends { client, server: server.parse().unwrap() }
 }
 
-fn connection(ends: Ends, closure: Closure) -> Observed {
+fn connection(ends: Ends, closure: Closure) -> ConnectionReport {
     let sent = Sent { packets: 5, stream_bytes: 100, mss: Some(1_440), ..Sent::default() };
     let trips =
         RoundTrips { count: 2, min_ns: Some(MS), p50_ns: Some(2 * MS), p99_ns: Some(3 * MS) };
-    Observed {
+    ConnectionReport {
         ends,
         before: 0,
         via: sixmark_wire::Via::default(),
@@ -41,7 +41,7 @@ fn connection(ends: Ends, closure: Closure) -> Observed {
         closure,
         sent: PerDirection { from_client: sent, from_server: Sent { stream_bytes: 900, ..sent } },
         round_trips: PerDirection { from_client: trips.clone(), from_server: trips },
-        spoken: Spoken::Http1,
+        payload_protocol: PayloadProtocol::Http1,
         exchanges: 1,
         missing: None,
         statuses: Default::default(),
@@ -50,8 +50,8 @@ fn connection(ends: Ends, closure: Closure) -> Observed {
 }
 
 /// An exchange that began `after_ms` milliseconds after the capture and took 10 ms.
-fn exchange(ends: Ends, after_ms: u64, whole: bool) -> Transfer {
-    Transfer {
+fn exchange(ends: Ends, after_ms: u64, whole: bool) -> HttpExchange {
+    HttpExchange {
         ends,
         number: 1,
         method: "GET".into(),
@@ -88,15 +88,15 @@ fn counts() -> Counts {
 }
 
 #[test]
-fn exchanges_and_connections_are_counted_as_a_run_counts_them() {
+fn counts_exchanges_and_connections_as_a_run_does() {
     for family in Family::BOTH {
-        let mut gatherer = Gatherer::new(BEGIN);
+        let mut collector = WatchCollector::new(BEGIN);
         let ends = ends(family, 5_000);
-        gatherer.exchange(&exchange(ends, 100, true));
-        gatherer.exchange(&exchange(ends, 1_200, true));
-        gatherer.round_trip(&ends, true, 7 * MS);
-        gatherer.connection(&connection(ends, Closure::Normal));
-        let found = gatherer.finish(BEGIN + 2_500 * MS, &counts());
+        collector.exchange(&exchange(ends, 100, true));
+        collector.exchange(&exchange(ends, 1_200, true));
+        collector.round_trip(&ends, true, 7 * MS);
+        collector.connection(&connection(ends, Closure::Normal));
+        let found = collector.finish(BEGIN + 2_500 * MS, &counts());
         let tally = &found.tally[family];
         assert_eq!((tally.sent, tally.completed(), tally.bytes.body), (2, 2, 2_000));
         assert_eq!((tally.bytes.received, tally.bytes.sent), (900, 100));
@@ -126,7 +126,7 @@ fn exchanges_and_connections_are_counted_as_a_run_counts_them() {
 }
 
 #[test]
-fn a_connection_tells_why_its_last_exchange_did_not_end() {
+fn how_a_connection_closes_decides_its_last_exchanges_outcome() {
     for (closure, outcome) in [
         (Closure::Normal, Outcome::Truncated),
         (Closure::Reset { by_client: false }, Outcome::Reset),
@@ -135,13 +135,13 @@ fn a_connection_tells_why_its_last_exchange_did_not_end() {
         (Closure::Open, Outcome::Abandoned),
         (Closure::Evicted, Outcome::Abandoned),
     ] {
-        let mut gatherer = Gatherer::new(BEGIN);
+        let mut collector = WatchCollector::new(BEGIN);
         let ends = ends(Family::Ipv4, 1);
-        gatherer.exchange(&exchange(ends, 0, false));
-        gatherer.connection(&connection(ends, closure));
+        collector.exchange(&exchange(ends, 0, false));
+        collector.connection(&connection(ends, closure));
         // The end of this exchange's connection is not reported.
-        gatherer.exchange(&exchange(ends, 0, false));
-        let tally = gatherer.finish(BEGIN + MS, &counts()).tally.ipv4;
+        collector.exchange(&exchange(ends, 0, false));
+        let tally = collector.finish(BEGIN + MS, &counts()).tally.ipv4;
         assert_eq!((tally.sent, tally.ended()), (2, 2));
         let expected = 1 + u64::from(outcome == Outcome::Truncated);
         assert_eq!(tally.outcome(outcome), expected, "{closure:?}");
@@ -149,19 +149,19 @@ fn a_connection_tells_why_its_last_exchange_did_not_end() {
 }
 
 #[test]
-fn memory_depends_neither_on_servers_nor_on_names_nor_on_time() {
-    let mut gatherer = Gatherer::new(BEGIN);
+fn memory_stays_bounded_for_any_number_of_servers_and_names() {
+    let mut collector = WatchCollector::new(BEGIN);
     for number in 0..2_000_u16 {
         let mut ends = ends(Family::Ipv6, 1);
         ends.server.set_port(number);
         let mut of = connection(ends, Closure::Normal);
         let name = Some(format!("{number}.example"));
-        of.spoken = Spoken::Tls(Hello { server_name: name, ..Hello::default() });
-        gatherer.connection(&of);
+        of.payload_protocol = PayloadProtocol::Tls(Hello { server_name: name, ..Hello::default() });
+        collector.connection(&of);
     }
-    gatherer.pass(BEGIN + 1_000_000_000 * 1_000 * MS);
-    gatherer.exchange(&exchange(ends(Family::Ipv6, 1), 0, true));
-    let found = gatherer.finish(BEGIN + 1_000_000_000 * 1_000 * MS, &counts());
+    collector.pass(BEGIN + 1_000_000_000 * 1_000 * MS);
+    collector.exchange(&exchange(ends(Family::Ipv6, 1), 0, true));
+    let found = collector.finish(BEGIN + 1_000_000_000 * 1_000 * MS, &counts());
     assert_eq!((found.servers.len(), found.servers_left_out), (32, 1_968));
     let names = &found.families.ipv6.unwrap().server_names;
     assert_eq!((names.len(), names["(others)"]), (257, 2_000 - 256));
@@ -171,9 +171,10 @@ fn memory_depends_neither_on_servers_nor_on_names_nor_on_time() {
 }
 
 #[test]
-fn a_file_has_a_field_for_each_column_whatever_the_text() {
+fn csv_and_json_lines_have_a_field_for_each_column() {
     let mut of = connection(ends(Family::Ipv6, 9), Closure::Refused);
-    of.spoken = Spoken::Tls(Hello { server_name: Some("a,\"b".into()), ..Hello::default() });
+    of.payload_protocol =
+        PayloadProtocol::Tls(Hello { server_name: Some("a,\"b".into()), ..Hello::default() });
     let exchange = exchange(ends(Family::Ipv4, 9), 0, true);
     let lines = |form, write: &dyn Fn(&mut WatchLines)| {
         let mut lines = WatchLines::new(form);
@@ -207,7 +208,7 @@ fn a_file_has_a_field_for_each_column_whatever_the_text() {
 
 #[test]
 fn handshakes_of_tls_and_quic_are_counted_by_how_they_ended() {
-    let mut gatherer = Gatherer::new(BEGIN);
+    let mut collector = WatchCollector::new(BEGIN);
     let done = |completed| Hello {
         completed,
         handshake_ns: completed.then_some(9 * MS),
@@ -226,17 +227,17 @@ fn handshakes_of_tls_and_quic_are_counted_by_how_they_ended() {
     .enumerate()
     {
         let mut of = connection(ends(Family::Ipv6, number as u16), closure);
-        of.spoken = Spoken::Tls(hello);
+        of.payload_protocol = PayloadProtocol::Tls(hello);
         of.doubts = Doubts { begun_before, gap, ..Doubts::default() };
         of.sent.from_client.frame_bytes = 100;
         of.sent.from_server.frame_bytes = 1_000;
-        gatherer.connection(&of);
+        collector.connection(&of);
     }
     let mut quic = connection(ends(Family::Ipv6, 99), Closure::Timeout);
     quic.opening = Opening { seen: true, replied_ns: Some(3 * MS), ..Opening::default() };
-    quic.spoken = Spoken::Quic(done(true));
-    gatherer.connection(&quic);
-    let found = gatherer.finish(BEGIN + MS, &counts());
+    quic.payload_protocol = PayloadProtocol::Quic(done(true));
+    collector.connection(&quic);
+    let found = collector.finish(BEGIN + MS, &counts());
     let family = found.families.ipv6.unwrap();
     let tls = family.tls.unwrap();
     let ended = (tls.completed, tls.failed, tls.unfinished, tls.begun_before);

@@ -78,9 +78,10 @@ pub fn watch_text(watch: &WatchResult) -> String {
     text.push('\n');
     text += &describe_sources(watched);
     // Connections are counted if no exchanges can be seen.
-    let (number, what) = match watched.hides_all() {
-        true => (watch.total.connections.opened, "connections"),
-        false => (watch.total.requests.sent, "requests"),
+    let (number, what) = if watched.hides_all() {
+        (watch.total.connections.opened, "connections")
+    } else {
+        (watch.total.requests.sent, "requests")
     };
     write_amount(&mut text, watch, &format!("{} {what}", write_count(number)));
     let hidden = describe_unseen(&watched.seen());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sixmark_http::HttpVersion;
 use sixmark_record::plan::Plan;
-use sixmark_record::truth::{Clock, Packets, Truth, TruthBook, Views};
+use sixmark_record::truth::{ClientRecords, Clock, Packets, Truth, Views};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::{clock, route};
 use sixmark_units::family::PerFamily;
@@ -25,18 +25,18 @@ const LOOKS: usize = 16;
 
 /// Captures on all interfaces that lead to a plan's targets.
 #[derive(Debug)]
-pub struct Witness {
+pub struct TruthCapture {
     captures: Vec<(String, Capture<Packets>)>,
     clock: Clock,
 }
 
-impl Witness {
+impl TruthCapture {
     /// Starts capturing. Every packet that passes after this returns is captured.
     ///
     /// # Errors
     /// Returns an error if the plan uses HTTP/3, if an interface can't be captured on, or if a
     /// target has no route.
-    pub fn start(plan: &Plan) -> Result<Witness, CommandError> {
+    pub fn start(plan: &Plan) -> Result<TruthCapture, CommandError> {
         if plan.http.version == HttpVersion::Http3 {
             let line = "--truth can't be used with HTTP/3: QUIC has no connect phase and encrypts \
                         the rest; omit it";
@@ -55,14 +55,14 @@ impl Witness {
             capture.map(|capture| (interface, capture)).map_err(of_option)
         };
         let captures = interfaces.into_iter().map(start).collect::<Result<_, _>>()?;
-        Ok(Witness { captures, clock: both_clocks() })
+        Ok(TruthCapture { captures, clock: both_clocks() })
     }
 
     /// Ends the captures and matches their packets with what the load recorded.
     ///
     /// # Errors
     /// Returns an error if an interface disappeared.
-    pub fn end(self, plan: &Plan, book: TruthBook) -> Result<Truth, CommandError> {
+    pub fn end(self, plan: &Plan, client_records: ClientRecords) -> Result<Truth, CommandError> {
         let (mut interfaces, mut packets) = (Vec::new(), Packets::default());
         let (mut seen, mut dropped, mut settled) = (0, 0, true);
         for (interface, capture) in self.captures {
@@ -74,7 +74,7 @@ impl Witness {
             packets.add(found.sink);
         }
         let used = PerFamily::from_fn(|family| plan.families().any(|used| used == family));
-        let families = Views { book, packets, clock: self.clock }.beside(used);
+        let families = Views { client_records, packets, clock: self.clock }.beside(used);
         Ok(Truth { interfaces, packets: seen, dropped, settled, families })
     }
 }

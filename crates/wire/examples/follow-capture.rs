@@ -12,7 +12,7 @@
 use std::time::Instant;
 
 use sixmark_wire::Span;
-use sixmark_wire::flow::{FlowObserver, Follower, Observed, Settings, Transfer};
+use sixmark_wire::flow::{ConnectionReport, FlowObserver, Follower, HttpExchange, Settings};
 use sixmark_wire::pcap::{Format, HEADER, NextRecord};
 
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ struct Sums {
 }
 
 impl FlowObserver for Sums {
-    fn connection(&mut self, connection: &Observed) {
+    fn connection(&mut self, connection: &ConnectionReport) {
         self.connections += 1;
         for sent in [&connection.sent.from_client, &connection.sent.from_server] {
             self.retransmitted += sent.retransmitted;
@@ -32,7 +32,7 @@ impl FlowObserver for Sums {
         }
     }
 
-    fn exchange(&mut self, _: &Transfer) {
+    fn exchange(&mut self, _: &HttpExchange) {
         self.exchanges += 1;
     }
 }

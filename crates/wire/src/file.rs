@@ -104,7 +104,7 @@ mod tests {
     use crate::pcap::Record;
 
     #[test]
-    fn a_file_is_known_by_its_first_bytes() {
+    fn recognises_pcap_and_pcapng_by_their_first_bytes() {
         let mut file = pcap::header(64, Link::Ethernet).to_vec();
         pcap::write_record(&Record { at_ns: 5, length: 9, bytes: b"abc" }, &mut file);
         let (mut read, used) = CaptureFile::begin(&file).unwrap();

@@ -81,7 +81,7 @@ pub struct Ip<'a> {
 
 /// The payload of an IP packet, parsed if this crate supports its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carried<'a> {
+pub enum IpPayload<'a> {
     /// A TCP segment. If the packet is a first fragment, the part of the segment in that fragment.
     Tcp(Tcp<'a>),
     /// A UDP datagram. If the packet is a first fragment, the part of the datagram in that
@@ -155,16 +155,16 @@ fn of_type<'a>((ethertype, payload): (u16, Span<'a>), via: &mut Via) -> Result<I
 ///
 /// # Errors
 /// Returns the reason if the headers of the payload cannot be parsed.
-pub fn carried<'a>(ip: &Ip<'a>) -> Result<Carried<'a>, Skipped> {
+pub fn carried<'a>(ip: &Ip<'a>) -> Result<IpPayload<'a>, Skipped> {
     if ip.fragment.is_some_and(|fragment| fragment.offset > 0) {
-        return Ok(Carried::Rest);
+        return Ok(IpPayload::Rest);
     }
     let begins = ip.fragment.is_some();
     Ok(match (ip.protocol, ip.source) {
-        (TCP, _) => Carried::Tcp(tcp::read_tcp(ip.payload)?),
-        (UDP, _) => Carried::Udp(udp::read_udp(ip.payload, begins)?),
-        (ICMP, IpAddr::V4(_)) | (ICMPV6, IpAddr::V6(_)) => Carried::Icmp(icmp::read_icmp(ip)?),
-        _ => Carried::Other,
+        (TCP, _) => IpPayload::Tcp(tcp::read_tcp(ip.payload)?),
+        (UDP, _) => IpPayload::Udp(udp::read_udp(ip.payload, begins)?),
+        (ICMP, IpAddr::V4(_)) | (ICMPV6, IpAddr::V6(_)) => IpPayload::Icmp(icmp::read_icmp(ip)?),
+        _ => IpPayload::Other,
     })
 }
 

@@ -52,7 +52,7 @@ fn a_segment_is_found_behind_any_link_header_tags_and_padding() {
 }
 
 #[test]
-fn options_and_extension_headers_are_passed() {
+fn skips_ipv4_options_and_ipv6_extension_headers() {
     let [six, four] = segments();
     let ip = four.ip();
     let mut with_options = [&ip[..20], &[1; 8], &ip[20..]].concat();
@@ -70,7 +70,7 @@ fn options_and_extension_headers_are_passed() {
 }
 
 #[test]
-fn packets_longer_than_their_length_field_can_say_are_read() {
+fn reads_jumbograms_and_packets_with_length_field_zero() {
     let [six, four] = segments();
     let mut packet = four.ip();
     packet[2..4].fill(0);
@@ -114,7 +114,7 @@ fn a_segment_is_found_in_every_tunnel_and_behind_every_tag() {
                 && outer.source != segment.from.ip()
             {
                 read = match carried(outer).unwrap() {
-                    Carried::Udp(udp) => in_datagram(&udp, &mut via).unwrap(),
+                    IpPayload::Udp(udp) => in_datagram(&udp, &mut via).unwrap(),
                     _ => in_packet(outer, &mut via).unwrap(),
                 };
             }
@@ -130,7 +130,7 @@ fn a_segment_is_found_in_every_tunnel_and_behind_every_tag() {
 }
 
 #[test]
-fn what_is_no_ip_is_told_by_its_kind() {
+fn classifies_frames_without_an_ip_packet() {
     let of = |rest: &[u8]| {
         let frame = [&[2; 12][..], rest, &[0; 28]].concat();
         ip(Link::Ethernet, whole(&frame)).map(drop)
@@ -155,7 +155,7 @@ fn what_is_no_ip_is_told_by_its_kind() {
 }
 
 #[test]
-fn another_protocol_on_the_port_of_a_tunnel_is_no_tunnel() {
+fn ignores_other_protocols_on_the_port_of_a_tunnel() {
     let [six, four] = segments();
     for mut segment in [six, four] {
         for (port, payload) in [
@@ -169,7 +169,7 @@ fn another_protocol_on_the_port_of_a_tunnel_is_no_tunnel() {
             segment.to.set_port(port);
             segment.payload = payload.to_vec();
             let packet = segment.udp_ip();
-            let Ok(Carried::Udp(udp)) = carries(&packet) else { panic!("a datagram") };
+            let Ok(IpPayload::Udp(udp)) = carries(&packet) else { panic!("a datagram") };
             assert_eq!(in_datagram(&udp, &mut Via::default()), None, "{port} {payload:?}");
         }
         for header in [[0x40, 0, 8, 0], [0, 1, 8, 0]] {
@@ -181,7 +181,7 @@ fn another_protocol_on_the_port_of_a_tunnel_is_no_tunnel() {
 }
 
 #[test]
-fn fragments_are_recognised_and_only_the_first_has_a_header_of_tcp() {
+fn recognises_fragments_and_reads_tcp_only_in_the_first() {
     let [six, four] = segments();
     for (offset, more) in [(0, true), (8, true), (1_448, false)] {
         let field = |offset: u16, more: u16| (offset | more).to_be_bytes();
@@ -206,19 +206,18 @@ fn fragments_are_recognised_and_only_the_first_has_a_header_of_tcp() {
 const MORE4: u16 = 0x2000;
 
 #[test]
-fn a_packet_that_was_cut_is_told_from_a_broken_one() {
+fn distinguishes_truncated_from_malformed_packets() {
     for segment in segments() {
         let frame = segment.frame();
         let headers = frame.len() - 3;
         for kept in 0..frame.len() {
             let span = Span::new(&frame[..kept], frame.len());
             let read = ip(Link::Ethernet, span).and_then(|ip| tcp(&ip).map(|tcp| tcp.payload));
-            match kept < headers {
-                true => assert_eq!(read, Err(Skipped::Cut), "{kept}"),
-                false => {
-                    let payload = read.unwrap();
-                    assert_eq!((payload.bytes.len(), payload.length), (kept - headers, 3));
-                }
+            if kept < headers {
+                assert_eq!(read, Err(Skipped::Cut), "{kept}")
+            } else {
+                let payload = read.unwrap();
+                assert_eq!((payload.bytes.len(), payload.length), (kept - headers, 3));
             }
             // If the same bytes are the whole frame, they are invalid, not truncated.
             let read = ip(Link::Ethernet, whole(&frame[..kept])).and_then(|ip| tcp(&ip).map(drop));
@@ -248,7 +247,7 @@ fn options_of_tcp_are_read_until_one_is_wrong() {
 }
 
 #[test]
-fn what_is_not_tcp_over_ip_is_other() {
+fn skips_packets_other_than_tcp_over_ip() {
     let arp = [&[2; 12][..], &[8, 6], &[0; 28]].concat();
     assert_eq!(ip(Link::Ethernet, whole(&arp)), Err(Skipped::Other(Unread::EtherType(0x0806))));
     let [_, four] = segments();
@@ -271,7 +270,7 @@ fn random_bytes_never_panic() {
         let span = Span::new(&frame, random.below(100) as usize);
         for link in [Link::Ethernet, Link::Ip, Link::Null, Link::Sll, Link::Sll2] {
             let Ok(ip) = ip(link, span) else { continue };
-            if let Ok(Carried::Tcp(tcp)) = carried(&ip) {
+            if let Ok(IpPayload::Tcp(tcp)) = carried(&ip) {
                 let _ = (tcp.options(), tcp.selective().count());
             }
         }
@@ -279,7 +278,7 @@ fn random_bytes_never_panic() {
 }
 
 #[test]
-fn loopbacks_of_other_systems_and_linux_older_header_are_read() {
+fn reads_bsd_loopback_and_linux_cooked_headers() {
     for segment in segments() {
         let ip = segment.ip();
         let families: &[u32] = if ip[0] >> 4 == 6 { &[10, 24, 28, 30] } else { &[2] };
@@ -299,22 +298,22 @@ fn loopbacks_of_other_systems_and_linux_older_header_are_read() {
 }
 
 #[test]
-fn link_types_have_the_numbers_that_files_have_for_them() {
+fn maps_the_link_type_numbers_of_capture_files() {
     let known = [0, 1, 12, 14, 101, 108, 113, 228, 229, 276];
     let found: Vec<u32> = (0..400).filter(|n| Link::of_number(*n).is_some()).collect();
     assert_eq!(found, known);
 }
 
 /// Returns the parsed payload of a packet.
-fn carries(packet: &[u8]) -> Result<Carried<'_>, Skipped> {
+fn carries(packet: &[u8]) -> Result<IpPayload<'_>, Skipped> {
     carried(&ip(Link::Ip, whole(packet))?)
 }
 
 #[test]
-fn a_datagram_has_its_ports_and_what_it_carries() {
+fn reads_the_ports_and_the_payload_of_a_udp_datagram() {
     for segment in segments() {
         let packet = segment.udp_ip();
-        let Ok(Carried::Udp(udp)) = carries(&packet) else { panic!("a datagram") };
+        let Ok(IpPayload::Udp(udp)) = carries(&packet) else { panic!("a datagram") };
         assert_eq!((udp.source, udp.destination), (1000, 80));
         assert_eq!(udp.payload, whole(b"abc"));
         for length in [7, 12] {
@@ -327,7 +326,7 @@ fn a_datagram_has_its_ports_and_what_it_carries() {
 }
 
 #[test]
-fn who_sent_what_is_too_big_is_told_as_far_as_it_came_back() {
+fn reads_packet_too_big_messages_as_far_as_the_packet_is_quoted() {
     for segment in segments() {
         let inner = segment.ip();
         let (kind, code, protocol) = match segment.from.ip() {
@@ -338,7 +337,7 @@ fn who_sent_what_is_too_big_is_told_as_far_as_it_came_back() {
         for kept in 0..inner.len() {
             let message = [&head[..], &inner[..kept]].concat();
             let packet = segment.ip_with(protocol, &message);
-            let Ok(Carried::Icmp(found)) = carries(&packet) else { panic!("a message") };
+            let Ok(IpPayload::Icmp(found)) = carries(&packet) else { panic!("a message") };
             let too_big = found.too_big.unwrap();
             assert_eq!((found.kind, too_big.mtu), (kind, 1_280));
             let header = if protocol == ICMP { 20 } else { 40 };
@@ -348,7 +347,7 @@ fn who_sent_what_is_too_big_is_told_as_far_as_it_came_back() {
             assert_eq!(too_big.ends(), (kept >= header + 4).then_some(ends));
         }
         let echo = segment.ip_with(protocol, &[8, 0, 0, 0, 0, 0, 0, 0]);
-        let Ok(Carried::Icmp(found)) = carries(&echo) else { panic!("a message") };
+        let Ok(IpPayload::Icmp(found)) = carries(&echo) else { panic!("a message") };
         assert_eq!(found, Icmp { kind: 8, code: 0, too_big: None });
     }
 }
@@ -360,13 +359,13 @@ fn blocks_of_selective_acknowledgements_are_read() {
     let blocks = [block(5, 9), block(11, u32::MAX)].concat();
     six.options = [&[1, 1, 5, 18][..], &blocks].concat();
     let packet = six.ip();
-    let Ok(Carried::Tcp(tcp)) = carries(&packet) else { panic!("a segment") };
+    let Ok(IpPayload::Tcp(tcp)) = carries(&packet) else { panic!("a segment") };
     assert_eq!(tcp.selective().collect::<Vec<_>>(), [(5, 9), (11, u32::MAX)]);
     for none in [&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2][..], &[0; 4], &[5, 40, 1, 1], &[5, 0, 1, 1]]
     {
         six.options = none.to_vec();
         let packet = six.ip();
-        let Ok(Carried::Tcp(tcp)) = carries(&packet) else { panic!("a segment") };
+        let Ok(IpPayload::Tcp(tcp)) = carries(&packet) else { panic!("a segment") };
         assert_eq!(tcp.selective().count(), 0, "{none:?}");
     }
 }

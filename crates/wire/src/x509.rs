@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_certificate_is_read_from_either_form() {
+    fn reads_the_expiry_date_in_either_time_format() {
         for (tag, text, expected) in [
             (UTC_TIME, "260101120000Z", "2026-01-01T12:00:00Z"),
             (UTC_TIME, "491231235959Z", "2049-12-31T23:59:59Z"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_is_read_without_harm() {
+    fn survives_damaged_certificates_without_panicking() {
         let good = certificate(true, UTC_TIME, "260101120000Z");
         for length in 0..good.len() {
             assert_eq!(not_after(&good[..length]), None, "{length} bytes");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_days_are_each_others_inverse() {
+    fn converts_days_to_dates_and_back() {
         for number in (-800_000..3_000_000).step_by(97) {
             let (year, month, day) = date(number);
             assert_eq!(days_since_1970(year, month, day), number, "{year}-{month}-{day}");

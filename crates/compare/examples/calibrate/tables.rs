@@ -114,9 +114,10 @@ pub(crate) fn pairs(trials: u64) -> String {
                 let of = Trial { noise, spread, design, pairs, effect }.repeated(trials);
                 if effect == 0.0 { of.equivalent } else { of.different }
             });
-            let (answer, reached) = match effect == 0.0 {
-                true => ("equivalent", &found.equivalent),
-                false => ("different", &found.different),
+            let (answer, reached) = if effect == 0.0 {
+                ("equivalent", &found.equivalent)
+            } else {
+                ("different", &found.different)
             };
             let mut cells = vec![answer.to_owned()];
             cells.extend(fixed.map(|count| share(count, trials)));

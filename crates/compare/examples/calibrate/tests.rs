@@ -15,7 +15,7 @@ fn most(trials: u64) -> u64 {
 }
 
 #[test]
-fn drawn_order_keeps_its_five_percent_under_every_noise() {
+fn random_order_keeps_its_error_rate_under_every_noise() {
     for (name, noise) in ALL {
         for pairs in [6, 12] {
             let equal = Trial { noise, spread: 0.03, design: Design::Random, pairs, effect: 0.0 };
@@ -29,7 +29,7 @@ fn drawn_order_keeps_its_five_percent_under_every_noise() {
 }
 
 #[test]
-fn taking_turns_keeps_it_unless_the_noise_has_the_same_rhythm() {
+fn abba_order_keeps_its_error_rate_unless_noise_has_its_period() {
     for (name, noise) in ALL {
         let equal = Trial { noise, spread: 0.03, design: Design::Abba, pairs: 12, effect: 0.0 };
         let found = equal.repeated(TRIALS);
@@ -40,7 +40,7 @@ fn taking_turns_keeps_it_unless_the_noise_has_the_same_rhythm() {
 }
 
 #[test]
-fn judging_after_each_of_many_pairs_keeps_it_under_every_noise() {
+fn judging_after_each_pair_keeps_its_error_rate_under_every_noise() {
     for (name, noise) in ALL {
         let equal = Looked { noise, spread: 0.03, effect: 0.0, most: MOST };
         let found = equal.repeated(TRIALS);
@@ -54,7 +54,7 @@ fn judging_after_each_of_many_pairs_keeps_it_under_every_noise() {
 }
 
 #[test]
-fn judging_after_each_pair_decides_what_twelve_pairs_do_within_forty() {
+fn judging_after_each_pair_usually_decides_within_forty_pairs() {
     let real = Looked { noise: Noise::Normal, spread: 0.03, effect: 0.05, most: 40 };
     let found = real.repeated(TRIALS);
     assert!(found.different.len() as u64 * 100 >= TRIALS * 95, "{found:?}");
@@ -63,7 +63,7 @@ fn judging_after_each_pair_decides_what_twelve_pairs_do_within_forty() {
 }
 
 #[test]
-fn a_real_difference_is_found() {
+fn usually_finds_a_real_difference_and_a_real_equivalence() {
     let (noise, design) = (Noise::Normal, Design::Random);
     let real = Trial { noise, spread: 0.03, design, pairs: 12, effect: 0.05 };
     let found = real.repeated(TRIALS);
@@ -73,7 +73,7 @@ fn a_real_difference_is_found() {
 }
 
 #[test]
-fn whole_comparisons_seldom_call_anything_different() {
+fn whole_comparisons_of_equal_sides_seldom_find_a_difference() {
     let (noise, design) = (Noise::Normal, Design::Random);
     let equal = Whole { noise, spread: 0.03, design, pairs: 10, effect: 0.0 };
     let found = equal.repeated(40);

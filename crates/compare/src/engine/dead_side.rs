@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_of_which_everything_failed_gives_nothing() {
+    fn treats_a_side_with_only_failures_as_dead() {
         use FailurePhase::{Connect, Tls, Wait};
         for blocks in [
             vec![failing(Outcome::Refused, Connect, 8); 2],
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_answers_once_or_is_only_slow_is_measured_on() {
+    fn does_not_treat_a_slow_or_partly_answering_side_as_dead() {
         let answered = FamilyTally { sent: 1, ..FamilyTally::default() };
         let mut warm = refused_in_warm_up(50);
         (warm.warm_up.completed, warm.warm_up.accepted) = (1, 1);

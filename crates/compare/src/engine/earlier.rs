@@ -1,7 +1,6 @@
 //! A stored comparison to which pairs are added.
 
 use serde_json::Value;
-use sixmark_load::Loaded;
 use sixmark_record::plan::Plan;
 
 use super::stored_load::read_load;
@@ -9,12 +8,13 @@ use super::{Comparing, Contender};
 use crate::comparison_result::{Block, ComparedSide, ComparisonResult};
 use sixmark_document::environment;
 use sixmark_document::provenance::{Ended, Environment, Warning};
+use sixmark_run::GeneratedLoad;
 
 /// The pairs of a stored comparison, and all that goes on from them.
 #[derive(Clone, Debug)]
 pub(super) struct EarlierPairs {
     /// The blocks up to the last whole pair, in order, with the load of each.
-    pub(super) blocks: Vec<(Block, Loaded)>,
+    pub(super) blocks: Vec<(Block, GeneratedLoad)>,
     /// When it began.
     pub(super) started: String,
     /// How long it took, in seconds.
@@ -112,7 +112,7 @@ impl EarlierPairs {
     }
 
     /// Reads the loads of the blocks up to the last whole pair.
-    pub(super) fn of_blocks(stored: &[Block]) -> Result<Vec<(Block, Loaded)>, String> {
+    pub(super) fn of_blocks(stored: &[Block]) -> Result<Vec<(Block, GeneratedLoad)>, String> {
         let mut blocks = Vec::new();
         for block in stored {
             let Some(counts) = &block.counts else {
@@ -120,7 +120,7 @@ impl EarlierPairs {
             };
             let loaded = read_load(counts)
                 .map_err(|error| format!("the counts of a block can't be read: {error}"))?;
-            blocks.push((block.clone(), loaded));
+            blocks.push((block.clone(), loaded.into()));
         }
         drop_half_pair(&mut blocks);
         Ok(blocks)
@@ -128,7 +128,7 @@ impl EarlierPairs {
 }
 
 /// Removes the blocks after the last whole pair: that pair is measured again.
-fn drop_half_pair(blocks: &mut Vec<(Block, Loaded)>) {
+fn drop_half_pair(blocks: &mut Vec<(Block, GeneratedLoad)>) {
     while let Some((last, _)) = blocks.last() {
         let of_pair = blocks.iter().filter(|(block, _)| block.pair == last.pair);
         let whole = of_pair.filter(|(block, _)| block.ended != Ended::Interrupted).count();

@@ -2,7 +2,7 @@
 //! comparison.
 
 mod assemble;
-mod course;
+mod comparison_run;
 mod dead_side;
 mod earlier;
 mod stored_load;
@@ -22,7 +22,7 @@ use sixmark_record::tally::Slice;
 use sixmark_record::text::targets_line;
 
 use crate::warnings::{blocks_lengthened, too_few_blocks};
-use course::{ComparisonCourse, Lengthened, Measurement};
+use comparison_run::{ComparisonRun, Lengthened, Measurement};
 use earlier::EarlierPairs;
 use sixmark_run::{Generators, Runnable};
 use sixmark_sys::command_error::CommandError;
@@ -159,30 +159,28 @@ pub fn run_comparison(
 ) -> Result<ComparisonResult, CommandError> {
     let now = || humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let started = comparing.earlier.as_ref().map_or_else(now, |earlier| earlier.started.clone());
-    let (noise, lengthened) = match comparing.calibrate {
-        true => noise(comparing, stop, &mut tell)?,
-        false => (None, None),
-    };
+    let (noise, lengthened) =
+        if comparing.calibrate { noise(comparing, stop, &mut tell)? } else { (None, None) };
     let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
-    let document = |course: &ComparisonCourse<'_>, settings: &Settings| {
-        assemble::assemble_comparison(comparing, course, settings, noise.as_ref(), started.clone())
+    let document = |run: &ComparisonRun<'_>, settings: &Settings| {
+        assemble::assemble_comparison(comparing, run, settings, noise.as_ref(), started.clone())
     };
-    let mut course =
-        ComparisonCourse::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
+    let mut run =
+        ComparisonRun::new(comparing.plans(), &comparing.schedule, comparing.settings.seed)
             .looking_at(comparing.server.as_ref())
             .until(comparing.settings.until.as_ref())
             .on(comparing.generators())
             .after(comparing.earlier.as_ref());
-    lengthened.into_iter().for_each(|lengthened| course.lengthen(lengthened));
-    while let Some(turn) = course.next(stop) {
-        tell(course.begin(turn, false));
-        match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
+    lengthened.into_iter().for_each(|lengthened| run.lengthen(lengthened));
+    while let Some(turn) = run.next(stop) {
+        tell(run.begin(turn, false));
+        match run.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
             Measurement::Block | Measurement::GivenUp => {}
             Measurement::Pair => {
-                let so_far = document(&course, &live);
+                let so_far = document(&run, &live);
                 tell(ComparisonEvent::Pair(&so_far));
-                if is_decided(&so_far, &course, &comparing.settings) {
-                    course.decide();
+                if is_decided(&so_far, &run, &comparing.settings) {
+                    run.decide();
                 }
             }
             Measurement::Lengthened(by) => {
@@ -190,20 +188,16 @@ pub fn run_comparison(
             }
         }
     }
-    Ok(document(&course, &comparing.settings))
+    Ok(document(&run, &comparing.settings))
 }
 
 /// Returns true if a comparison that ends when it is decided ends with the pairs so far: each named
 /// metric has a verdict, or a look at the responses shows that they are not the same.
-fn is_decided(
-    so_far: &ComparisonResult,
-    course: &ComparisonCourse<'_>,
-    settings: &Settings,
-) -> bool {
+fn is_decided(so_far: &ComparisonResult, run: &ComparisonRun<'_>, settings: &Settings) -> bool {
     let Some(until) = &settings.until else { return false };
     let found = &so_far.comparison;
     let level = settings.level_of_look(found.pairs);
-    let differs = level.is_some_and(|level| course.differs_in_responses(settings.margin, level));
+    let differs = level.is_some_and(|level| run.differs_in_responses(settings.margin, level));
     differs || (found.not_same().is_none() && until.is_decided_by(found))
 }
 
@@ -217,20 +211,20 @@ fn noise(
     let a = comparing.plans().a;
     let name = comparing.sides.a.name.as_str();
     let seed = comparing.settings.seed;
-    let mut course = ComparisonCourse::new(ComparedSides { a, b: a }, &comparing.schedule, seed)
+    let mut run = ComparisonRun::new(ComparedSides { a, b: a }, &comparing.schedule, seed)
         .on(comparing.generators());
     let live = Settings { resamples: LIVE_RESAMPLES, ..comparing.settings.clone() };
-    while let Some(turn) = course.next(stop) {
-        tell(course.begin(turn, true));
-        match course.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
+    while let Some(turn) = run.next(stop) {
+        tell(run.begin(turn, true));
+        match run.measure(turn, stop, |slice| tell(ComparisonEvent::Second(slice)))? {
             Measurement::Block | Measurement::GivenUp => {}
-            Measurement::Pair => tell(ComparisonEvent::Noise(&course.compare((name, name), &live))),
+            Measurement::Pair => tell(ComparisonEvent::Noise(&run.compare((name, name), &live))),
             Measurement::Lengthened(by) => {
                 tell(ComparisonEvent::Lengthened(&comparing.warn_of(by)))
             }
         }
     }
-    Ok((Some(course.compare((name, name), &comparing.settings)), course.lengthened))
+    Ok((Some(run.compare((name, name), &comparing.settings)), run.lengthened))
 }
 
 fn without_repeats(warnings: Vec<Warning>) -> Vec<Warning> {

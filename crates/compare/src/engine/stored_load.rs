@@ -6,6 +6,7 @@ use sixmark_load::{Loaded, one_after_the_other};
 use sixmark_record::clocks::Clocks;
 use sixmark_record::lapses::Lapses;
 use sixmark_record::tally::Tally;
+use sixmark_run::GeneratedLoad;
 use sixmark_sys::usage::Usage;
 
 /// What is kept of a load: all that figures of a comparison are made of.
@@ -26,7 +27,7 @@ struct StoredLoad {
 }
 
 /// Writes a load as text; `None` if agents generated it, whose figures it lacks.
-pub(super) fn write_load(loaded: &Loaded) -> Option<String> {
+pub(super) fn write_load(loaded: &GeneratedLoad) -> Option<String> {
     let Usage { user_s, system_s, peak_rss_bytes } = loaded.usage;
     let stored = StoredLoad {
         tally: loaded.tally.clone(),

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_units_for_people() {
+    fn writes_figures_with_readable_units() {
         for (value, of, expected) in [
             (0.0123, Dimension::Time, "12.3 ms"),
             (-0.000_000_3, Dimension::Time, "-0.300 us"),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_differ_look_different() {
+    fn adds_digits_until_different_figures_look_different() {
         assert_eq!(pair(0.010_004, 0.01, Dimension::Time), ["10.004 ms", "10.000 ms"]);
         assert_eq!(pair(0.01, 0.01, Dimension::Time), ["10.0 ms", "10.0 ms"]);
         assert_eq!(pair(1.0, 2.0, Dimension::Count), ["1", "2"]);

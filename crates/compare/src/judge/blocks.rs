@@ -83,10 +83,7 @@ fn blocks(
         metric,
         a: Some(a),
         b: Some(b),
-        method: match rules.is_anytime() {
-            true => EffectMethod::Anytime,
-            false => EffectMethod::Blocks,
-        },
+        method: if rules.is_anytime() { EffectMethod::Anytime } else { EffectMethod::Blocks },
         in_pairs: if rules.is_anytime() { effects_in_pairs(figures) } else { Vec::new() },
         unformed: figures.len() - formed.len(),
         least_p: least_p(formed.len()),

@@ -48,9 +48,10 @@ impl PhaseTimes {
     pub(super) fn check_tail(&self, point: Quantile) -> Result<(), Refused> {
         let fewest = self.a.count().min(self.b.count());
         let have = (fewest as f64 * (1.0 - point.share()) + 1e-6).floor() as u64;
-        match point == Quantile::ALL[0] || have >= TAIL_SAMPLES {
-            true => Ok(()),
-            false => Err(Refused::ThinTail { have, need: TAIL_SAMPLES }),
+        if point == Quantile::ALL[0] || have >= TAIL_SAMPLES {
+            Ok(())
+        } else {
+            Err(Refused::ThinTail { have, need: TAIL_SAMPLES })
         }
     }
 

@@ -41,7 +41,6 @@ use super::{
     BlockPair, Compared, Comparison, ComparisonKind, EffectMethod, Metric, Settings, TimedPhase,
 };
 use sixmark_document::verdict::Estimate;
-use sixmark_record::metric::compared::COMPARED_PHASES;
 use sixmark_record::sameness;
 use sixmark_stats::{Interval, Refused, holm, lag1};
 
@@ -192,8 +191,7 @@ fn alpha(settings: &Settings) -> f64 {
 }
 
 fn evidence(pairs: &[BlockPair], rules: &Rules<'_>) -> Vec<Evidence> {
-    let mut all: Vec<Evidence> = COMPARED_PHASES
-        .into_iter()
+    let mut all: Vec<Evidence> = TimedPhase::compared()
         .flat_map(|phase| of_phase(phase, pairs, rules))
         .chain(blocks::rates(pairs, rules))
         .chain(failures::failures(pairs, rules))

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_is_this_machines_is_not_decided() {
+    fn does_not_decide_a_difference_due_to_the_machines_own_delays() {
         let of = judged(Verdict::Worse, [[620, 230], [420, 30]], [1.4, 1.55]);
         assert_eq!((of.verdict, of.cause), (Verdict::Inconclusive, Some(UndecidedCause::OwnDelay)));
         let said = of.reason.unwrap();

@@ -102,7 +102,7 @@ fn equivalence_is_shown_with_the_interval_that_decides_it() {
 }
 
 #[test]
-fn as_many_blocks_as_are_said_to_be_needed_decide_four_times_of_five() {
+fn the_estimated_number_of_blocks_decides_four_of_five_times() {
     let mut random = Random::new(17, 0);
     let (mut decided, mut tried) = ([0, 0], 0);
     while tried < 60 {
@@ -134,7 +134,7 @@ fn uneven(blocks: &[[(u64, u64); 2]]) -> Vec<BlockPair> {
 }
 
 #[test]
-fn what_is_shown_of_the_sides_is_as_far_apart_as_the_estimate_says() {
+fn shows_side_figures_whose_ratio_equals_the_estimate() {
     // Side A is slower in each pair, but faster over all blocks together: one pair has most of A's
     // exchanges, which are short; another has most of B's, which are long.
     let mut blocks = vec![[(100, 103), (100, 100)]; 10];
@@ -151,7 +151,7 @@ fn what_is_shown_of_the_sides_is_as_far_apart_as_the_estimate_says() {
 }
 
 #[test]
-fn metrics_without_figures_are_not_there() {
+fn omits_metrics_without_figures() {
     let names = |pairs: &[BlockPair]| -> Vec<String> {
         judged(pairs).metrics.iter().map(|of| of.metric.to_string()).collect()
     };
@@ -179,7 +179,7 @@ fn swapping_the_sides_mirrors_everything() {
 }
 
 #[test]
-fn the_order_of_pairs_does_not_change_what_blocks_say() {
+fn the_order_of_pairs_does_not_change_the_result() {
     let mut pairs = pairs(12, 1.02, 500, 5);
     let one = judged(&pairs);
     pairs.reverse();
@@ -194,7 +194,7 @@ fn the_order_of_pairs_does_not_change_what_blocks_say() {
 }
 
 #[test]
-fn thin_tails_and_few_pairs_are_refused_with_a_reason() {
+fn gives_a_reason_for_too_few_tail_samples_or_too_few_pairs() {
     let found = judged(&pairs(12, 1.2, 500, 6));
     let p999 = of(&found, Metric::Time(TimedPhase::Response, TimePoint::P999));
     assert_eq!((p999.verdict, p999.ratio, p999.p), (Verdict::Inconclusive, None, None));
@@ -206,7 +206,7 @@ fn thin_tails_and_few_pairs_are_refused_with_a_reason() {
 }
 
 #[test]
-fn few_pairs_decide_the_primary_metric_and_as_many_others_as_they_can() {
+fn tests_the_primary_metric_first_and_others_as_pairs_allow() {
     for (n, allowed) in [(5, 0), (6, 1), (7, 3), (8, 6), (9, 12)] {
         let found = judged(&pairs(n, 1.5, 2_000, 8));
         let candidates = found.metrics.iter().filter(|of| of.p.is_some()).count();
@@ -228,7 +228,7 @@ fn few_pairs_decide_the_primary_metric_and_as_many_others_as_they_can() {
 }
 
 #[test]
-fn metrics_of_sides_that_are_not_comparable_do_not_hide_their_failures() {
+fn judges_failures_even_if_the_sides_are_not_comparable() {
     let mut eight = pairs(8, 1.0, 2_000, 8);
     for pair in &mut eight {
         (pair.a.unaccepted, pair.a.failed) = (pair.a.completed, pair.a.completed);
@@ -248,7 +248,7 @@ fn metrics_of_sides_that_are_not_comparable_do_not_hide_their_failures() {
 }
 
 #[test]
-fn a_side_that_had_nothing_in_a_block_is_never_equivalent() {
+fn finds_no_equivalence_if_a_side_completed_nothing_in_a_block() {
     let mut pairs = pairs(12, 1.0, 2_000, 9);
     pairs[3].a = Stretch { elapsed_s: 1.0, sent: 32, failed: 32, ..Stretch::default() };
     let found = judged(&pairs);
@@ -272,7 +272,7 @@ fn failing(share_a: &[u64], share_b: &[u64]) -> Vec<BlockPair> {
 }
 
 #[test]
-fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
+fn judges_steady_failures_but_not_a_single_burst() {
     let verdict = |a: &[u64], b: &[u64]| {
         of(&judged(&failing(a, b)), Metric::Quantity(Quantity::Failures)).verdict
     };
@@ -300,7 +300,7 @@ fn failures_in_every_block_count_and_those_of_one_bad_moment_do_not() {
 }
 
 #[test]
-fn what_lies_below_the_noise_floor_is_taken_back() {
+fn makes_differences_below_the_noise_floor_inconclusive() {
     let noise = judged(&pairs(12, 1.03, 2_000, 10));
     let found = judged(&pairs(12, 1.06, 5_000, 11));
     assert_eq!(of(&found, P50).verdict, Verdict::Worse);
@@ -314,7 +314,7 @@ fn what_lies_below_the_noise_floor_is_taken_back() {
 }
 
 #[test]
-fn goodput_is_judged_against_the_headers_too() {
+fn judges_goodput_also_with_a_correction_for_header_size() {
     assert_eq!(header_ratio(1500), Some(1428.0 / 1448.0));
     assert_eq!((header_ratio(1279), header_ratio(0)), (None, None));
     let mut pairs = pairs(12, 1.0, 2_000, 13);
@@ -333,7 +333,7 @@ fn goodput_is_judged_against_the_headers_too() {
 }
 
 #[test]
-fn fewer_false_alarms_need_more_certainty() {
+fn a_lower_false_alarm_rate_needs_more_pairs() {
     // Six pairs on one side have p = 2/2^6.
     let pairs = pairs(6, 1.2, 500, 16);
     assert_eq!(of(&judged(&pairs), P50).verdict, Verdict::Worse);
@@ -346,7 +346,7 @@ fn fewer_false_alarms_need_more_certainty() {
 
 /// The comment of the CI action: three comparisons that share 1 %. docs/ci.md has the count of more of them.
 #[test]
-fn comments_on_equal_sides_are_rarely_wrong() {
+fn ci_comments_on_equal_sides_are_rarely_wrong() {
     let comments =
         std::env::var("SIXMARK_COMMENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(30);
     let settings = Settings { false_alarms: 0.01 / 3.0, ..Settings::usual(1) };
@@ -370,7 +370,7 @@ fn comments_on_equal_sides_are_rarely_wrong() {
 }
 
 #[test]
-fn the_usual_false_alarms_are_those_of_metrics_and_of_responses() {
+fn splits_the_default_false_alarm_rate_over_metrics_and_responses() {
     let usual = Settings::usual(1);
     assert!((usual.level_of_difference() - 0.05).abs() < 1e-12);
     assert!((usual.level_of_sameness() - 0.01).abs() < 1e-12);
@@ -380,7 +380,7 @@ fn the_usual_false_alarms_are_those_of_metrics_and_of_responses() {
 }
 
 #[test]
-fn senseless_settings_do_no_harm() {
+fn tolerates_invalid_settings() {
     let pairs = pairs(8, 1.1, 200, 14);
     for (margin, confidence, resamples) in [
         (f64::NAN, 0.95, 100),
@@ -400,7 +400,7 @@ fn senseless_settings_do_no_harm() {
 }
 
 #[test]
-fn a_comparison_survives_its_document() {
+fn a_comparison_survives_a_json_round_trip() {
     let found = judged(&pairs(7, 1.05, 1_200, 15));
     let text = serde_json::to_string(&found).unwrap();
     let read: Comparison = serde_json::from_str(&text).unwrap();

@@ -58,7 +58,7 @@ fn decided_after(all: &[BlockPair], metrics: &[Metric]) -> Option<usize> {
 }
 
 #[test]
-fn each_named_metric_is_decided_by_few_pairs_if_it_is_clear() {
+fn decides_a_clear_named_metric_after_few_pairs() {
     for (factor, wanted) in
         [(1.0, Verdict::Equivalent), (1.3, Verdict::Worse), (0.7, Verdict::Better)]
     {
@@ -77,7 +77,7 @@ fn each_named_metric_is_decided_by_few_pairs_if_it_is_clear() {
 }
 
 #[test]
-fn only_what_is_named_is_tested_for_a_difference() {
+fn tests_only_named_metrics_for_a_difference() {
     let all = pairs(24, 1.3, 2_000, [0, 0]);
     let found = judged(&all, &[P50]);
     let others = found.metrics.iter().filter(|of| of.metric != P50 && of.metric.phase().is_some());
@@ -94,7 +94,7 @@ fn only_what_is_named_is_tested_for_a_difference() {
 }
 
 #[test]
-fn a_metric_without_a_figure_counts_among_those_that_are_tested() {
+fn counts_a_metric_without_figures_in_the_holm_correction() {
     let all = pairs(12, 1.3, 500, [0, 0]);
     let p999 = Metric::Time(TimedPhase::Response, TimePoint::P999);
     let (alone, with) = (judged(&all, &[P50]), judged(&all, &[P50, p999]));
@@ -117,7 +117,7 @@ fn shares_of_failures_are_decided_too() {
 
 /// Most blocks of A have no failure, because it has fewer exchanges; the share is the same.
 #[test]
-fn signs_of_rare_failures_do_not_decide() {
+fn does_not_decide_from_the_signs_of_rare_failures() {
     let side = |requests: u64, failed: u64| crate::Stretch {
         elapsed_s: 1.0,
         sent: requests,
@@ -136,7 +136,7 @@ fn signs_of_rare_failures_do_not_decide() {
 }
 
 #[test]
-fn too_few_pairs_and_a_difference_that_changes_have_a_reason() {
+fn gives_a_reason_for_too_few_pairs_and_a_changing_difference() {
     let few = judged(&pairs(6, 1.3, 2_000, [0, 0]), &[P50]);
     let median = of(&few, P50);
     assert_eq!(
@@ -152,7 +152,7 @@ fn too_few_pairs_and_a_difference_that_changes_have_a_reason() {
 }
 
 #[test]
-fn swapping_the_sides_mirrors_what_is_judged_after_each_pair() {
+fn swapping_the_sides_mirrors_the_result_after_each_pair() {
     let all = pairs(16, 1.1, 1_500, [20, 10]);
     let turned: Vec<BlockPair> =
         all.iter().map(|pair| BlockPair { a: pair.b.clone(), b: pair.a.clone() }).collect();

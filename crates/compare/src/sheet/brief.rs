@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_report_has_the_verdicts_alone() {
+    fn brief_report_lists_rows_only_for_metrics_with_a_verdict() {
         let sheet = brief_sheet(&comparison_result());
         let [part] = sheet.parts.as_slice() else { panic!("{:?}", sheet.parts) };
         let [Block::Table(table), Block::Text(rest)] = part.blocks.as_slice() else {

@@ -119,9 +119,10 @@ fn legend(comparison: &Comparison) -> String {
     let [usual, narrower] =
         [settings.confidence, settings.confidence_of_equivalence()].map(write::write_percent);
     let failures = Metric::Quantity(Quantity::Failures);
-    let of_failures = match comparison.metrics.iter().any(|of| of.metric == failures) {
-        true => format!(", of failures ±{}", margin_text(failures, settings)),
-        false => String::new(),
+    let of_failures = if comparison.metrics.iter().any(|of| of.metric == failures) {
+        format!(", of failures ±{}", margin_text(failures, settings))
+    } else {
+        String::new()
     };
     format!(
         "Estimates and {usual} intervals over {} pairs of blocks; sides count as equivalent if the \

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_that_lack_samples_are_one_sentence_with_the_blocks_that_have_them() {
+    fn advises_longer_blocks_for_quantiles_with_too_few_samples() {
         let few = UndecidedCause::FewSamples;
         let metrics =
             [("response.p90", few), ("response.p99", few), ("wait.p90", few), ("wait.p99", few)];
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_requests_are_advised_in_requests() {
+    fn advises_a_request_count_for_blocks_of_requests() {
         let mut result = undecided(&[("response.p90", UndecidedCause::FewSamples)]);
         result.schedule.block_requests = Some(10);
         let said = primary_step(&result).unwrap();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_too_few_pairs_leave_open_is_decided_by_more() {
+    fn gives_advice_for_each_cause_of_an_undecided_metric() {
         for (cause, advice) in [
             (UndecidedCause::FewPairs, "to show a difference; `--blocks 6` (about 14 s) would do."),
             (UndecidedCause::Chance, "(`--blocks 24`, about 50 s)"),

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_metric_that_was_asked_for_has_a_row_whatever_it_repeats() {
+    fn shows_the_primary_metric_even_if_it_repeats_another() {
         let shown = |primary: &str| {
             let comparison = repeating(primary);
             let repeated = Repeated::of(&comparison);

@@ -25,9 +25,10 @@ pub(super) fn comparison_verdict(comparison: &Comparison) -> SheetHeadline {
     };
     let mut notes = vec!["The sides were loaded in turns, one at a time.".to_owned()];
     if let Some(until) = &comparison.settings.until {
-        let end = match until.is_decided_by(comparison) {
-            true => "the comparison ended when it had decided",
-            false => "the comparison ended before it had decided",
+        let end = if until.is_decided_by(comparison) {
+            "the comparison ended when it had decided"
+        } else {
+            "the comparison ended before it had decided"
         };
         notes.push(format!(
             "They were judged after each pair, by a test that is valid at every look; {end}."
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_are_told_in_plain_words() {
+    fn writes_verdicts_in_plain_words() {
         let response = Metric::Time(TimedPhase::Response, TimePoint::P50);
         assert_eq!(
             said(response, Verdict::Worse, [1.019, 1.034, 1.05], None),

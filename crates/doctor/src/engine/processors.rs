@@ -45,9 +45,10 @@ fn governors() -> Reading<BTreeSet<String>> {
         text(&folder.path().join("scaling_governor").display().to_string()).ok()
     };
     let found: BTreeSet<String> = folders.filter_map(governor).collect();
-    match found.is_empty() {
-        true => Err("the kernel shows no governor (usual in virtual machines)".to_owned()),
-        false => Ok(found),
+    if found.is_empty() {
+        Err("the kernel shows no governor (usual in virtual machines)".to_owned())
+    } else {
+        Ok(found)
     }
 }
 

@@ -36,9 +36,10 @@ fn judge_family(facts: &Facts, family: Family) -> Finding {
         ),
         Err(why) => {
             let (reasons, mend) = explain(facts, family);
-            let reasons = match reasons.is_empty() {
-                true => String::new(),
-                false => format!("; {}", reasons.join("; ")),
+            let reasons = if reasons.is_empty() {
+                String::new()
+            } else {
+                format!("; {}", reasons.join("; "))
             };
             Finding::new(
                 name,
@@ -62,9 +63,10 @@ fn explain(facts: &Facts, family: Family) -> (Vec<String>, Vec<Mend>) {
     let (mut reasons, mut mend) = (Vec::new(), Vec::new());
     if !of.is_supported {
         reasons.push(format!("the kernel has no {family}"));
-        let advice = match facts.host.boots_without_ipv6 && family == Family::Ipv6 {
-            true => "remove ipv6.disable=1 from the kernel's command line, and boot again",
-            false => "boot a kernel that has it",
+        let advice = if facts.host.boots_without_ipv6 && family == Family::Ipv6 {
+            "remove ipv6.disable=1 from the kernel's command line, and boot again"
+        } else {
+            "boot a kernel that has it"
         };
         mend.push(Mend::advice(facts.host.machine_place(), advice));
         return (reasons, mend);
@@ -162,9 +164,10 @@ fn describe_addresses(addresses: &[InterfaceAddress]) -> String {
     if addresses.len() > MOST {
         words.push(format!("and {} more", addresses.len() - MOST));
     }
-    match words.is_empty() {
-        true => "no interface but loopback has an address".to_owned(),
-        false => words.join(", "),
+    if words.is_empty() {
+        "no interface but loopback has an address".to_owned()
+    } else {
+        words.join(", ")
     }
 }
 
@@ -201,12 +204,11 @@ fn mend_route(facts: &Facts, family: Family) -> Vec<Mend> {
     let addresses = facts.families[family].addresses.as_ref();
     let is_isolated =
         addresses.is_ok_and(|all| all.iter().all(|of| reach(of.address) == Reach::Link));
-    match is_isolated && facts.families[family].exchange.is_ok() {
-        true => {
-            let advice = format!("first mend the check `{}-addresses`", family.word());
-            vec![Mend::advice(MendPlace::Here, advice)]
-        }
-        false => mend_reach(facts, family),
+    if is_isolated && facts.families[family].exchange.is_ok() {
+        let advice = format!("first mend the check `{}-addresses`", family.word());
+        vec![Mend::advice(MendPlace::Here, advice)]
+    } else {
+        mend_reach(facts, family)
     }
 }
 
@@ -229,16 +231,13 @@ fn mend_reach(facts: &Facts, family: Family) -> Vec<Mend> {
         let make = Mend::command(MendPlace::Host, format!("{engine} network create {network}"));
         return vec![make, facts.host.start(engine, "--network sixmark")];
     }
-    let advice = match six {
-        true => {
-            "the network must announce a prefix and a router (router advertisements), or an \
+    let advice = if six {
+        "the network must announce a prefix and a router (router advertisements), or an \
              administrator must add them (`ip -6 address add`, `ip -6 route add default via`); \
              labs have IPv6 of their own wherever they can be built"
-        }
-        false => {
-            "the network must offer an address and a router (DHCP), or an administrator must add \
+    } else {
+        "the network must offer an address and a router (DHCP), or an administrator must add \
              them (`ip address add`, `ip route add default via`)"
-        }
     };
     vec![Mend::advice(MendPlace::Root, advice)]
 }

@@ -140,12 +140,13 @@ impl HostFacts {
     /// Returns the command that installs Debian packages.
     fn install(&self, packages: &[&str]) -> Mend {
         let names = packages.join(" ");
-        match self.has_apt {
-            true => Mend::command(MendPlace::Root, format!("apt-get install {names}")),
-            false => Mend::advice(
+        if self.has_apt {
+            Mend::command(MendPlace::Root, format!("apt-get install {names}"))
+        } else {
+            Mend::advice(
                 MendPlace::Root,
                 format!("install what Debian has in the package(s) {names}"),
-            ),
+            )
         }
     }
 }

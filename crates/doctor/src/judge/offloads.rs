@@ -97,15 +97,16 @@ fn compare<'a>(of: &'a InterfaceFacts, six: &str, four: &str) -> Option<&'a Feat
 }
 
 fn mend_feature(interface: &InterfaceFacts, wrong: &FeatureFacts) -> Mend {
-    match wrong.open {
-        true => Mend::command(
+    if wrong.open {
+        Mend::command(
             MendPlace::Root,
             format!("ethtool -K {} {} on", super::quoted(&interface.name), wrong.name),
-        ),
-        false => Mend::advice(
+        )
+    } else {
+        Mend::advice(
             MendPlace::Root,
             format!("{} can't do {}; use a lab, or loopback", interface.name, wrong.name),
-        ),
+        )
     }
 }
 

@@ -63,12 +63,13 @@ fn describe_studies(programs: &[ProgramFact]) -> String {
         format!("{} ({})", program.name, studies.join(", "))
     });
     let lacks: Vec<String> = lacks.collect();
-    match lacks.is_empty() {
-        true => "The built-in studies and their labs have their programs.".to_owned(),
-        false => format!(
+    if lacks.is_empty() {
+        "The built-in studies and their labs have their programs.".to_owned()
+    } else {
+        format!(
             "Built-in studies omit what needs {}, or refuse to begin.",
             listed(&lacks.iter().map(String::as_str).collect::<Vec<_>>())
-        ),
+        )
     }
 }
 

@@ -36,9 +36,10 @@ pub(super) fn judge_capabilities(facts: &Facts) -> Finding {
         let means = "No command lacks a right.";
         return Finding::new(NAME, CheckState::Ok, names(&has), means);
     }
-    let found = match has.is_empty() {
-        true => "none of those that sixmark uses".to_owned(),
-        false => format!("{}; not {}", names(&has), names(&lacks)),
+    let found = if has.is_empty() {
+        "none of those that sixmark uses".to_owned()
+    } else {
+        format!("{}; not {}", names(&has), names(&lacks))
     };
     let uses: Vec<String> =
         lacks.iter().map(|(of, why)| format!("{} is for {why}", shown(*of))).collect();

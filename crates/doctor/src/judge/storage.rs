@@ -52,10 +52,11 @@ fn judge_store(facts: &Facts) -> Finding {
         ),
         Ok(free) => {
             let found = format!("{shown}{state}, {} free", bytes(*free as f64));
-            match *free >= ROOM {
-                true => Finding::new(NAME, CheckState::Ok, found, "Results are stored there."),
-                false => Finding::new(NAME, CheckState::Limited, found, "Few results fit there.")
-                    .mended([elsewhere()]),
+            if *free >= ROOM {
+                Finding::new(NAME, CheckState::Ok, found, "Results are stored there.")
+            } else {
+                Finding::new(NAME, CheckState::Limited, found, "Few results fit there.")
+                    .mended([elsewhere()])
             }
         }
     }

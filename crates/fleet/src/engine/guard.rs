@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_private_and_removed_with_what_is_in_it() {
+    fn creates_a_private_folder_and_removes_it_with_its_contents() {
         let folder = GuardedFolder::create("sixmark-guard-").unwrap();
         let path = folder.path().to_owned();
         let mode =

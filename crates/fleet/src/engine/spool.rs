@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_outlast_the_agent_and_what_was_cut_off_is_none() {
+    fn keeps_complete_records_after_a_restart_and_skips_damaged_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agent");
         let load: LoadName = "l-1".parse().unwrap();

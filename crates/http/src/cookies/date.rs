@@ -101,7 +101,7 @@ mod tests {
     const THEN: i64 = 1_445_412_480;
 
     #[test]
-    fn a_date_is_read_in_every_form_in_which_servers_write_it() {
+    fn parses_dates_in_all_forms_that_servers_send() {
         for text in [
             // RFC 1123, RFC 850, asctime, and between them.
             "Wed, 21 Oct 2015 07:28:00 GMT",
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_none() {
+    fn rejects_malformed_dates() {
         for text in [
             "",
             "tomorrow",

@@ -154,10 +154,7 @@ impl Cookie {
 
     /// Returns true if the cookie is for this host, in canonical form.
     fn is_for(&self, host: &[u8]) -> bool {
-        match self.host_only {
-            true => host == self.domain,
-            false => domain_matches(host, &self.domain),
-        }
+        if self.host_only { host == self.domain } else { domain_matches(host, &self.domain) }
     }
 
     fn is_over(&self, now_ms: i64) -> bool {

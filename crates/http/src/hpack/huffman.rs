@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_codes_are_those_of_the_standard() {
+    fn huffman_codes_match_rfc_7541() {
         for (symbol, code, length) in [
             (0, 0x1ff8, 13),
             (10, 0x3fff_fffc, 30),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_comes_back_wherever_it_stands() {
+    fn decodes_every_encoded_byte_at_any_position() {
         for byte in 0..=255u8 {
             for before in 0..9 {
                 for after in 0..4 {

@@ -22,7 +22,7 @@ fn table(decoder: &Decoder) -> Vec<String> {
 }
 
 #[test]
-fn integers_are_those_of_appendix_c_1() {
+fn integers_match_rfc_7541_appendix_c_1() {
     for (hex, prefix, value) in [("0a", 5, 10), ("1f 9a 0a", 5, 1337), ("2a", 8, 42)] {
         let coded = bytes(hex);
         let mut rest = &coded[..];
@@ -35,7 +35,7 @@ fn integers_are_those_of_appendix_c_1() {
 }
 
 #[test]
-fn integers_come_back_and_long_ones_are_refused() {
+fn integers_survive_encoding_and_overlong_ones_are_rejected() {
     for prefix in 3..=8 {
         for value in (0..700).chain([16_383, 16_384, 1 << 20, (1 << 28) - 1]) {
             let mut out = Vec::new();
@@ -57,7 +57,7 @@ fn integers_come_back_and_long_ones_are_refused() {
 }
 
 #[test]
-fn single_fields_are_those_of_appendix_c_2() {
+fn decodes_single_fields_of_rfc_7541_appendix_c_2() {
     for (hex, field, kept) in [
         (
             "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572",
@@ -88,7 +88,7 @@ const REQUESTS: [[&str; 3]; 2] = [
 ];
 
 #[test]
-fn requests_are_those_of_appendices_c_3_and_c_4() {
+fn decodes_requests_of_rfc_7541_appendices_c_3_and_c_4() {
     for blocks in REQUESTS {
         let mut decoder = Decoder::new(4096, 65536);
         let read = blocks.map(|block| read(&mut decoder, &bytes(block)).unwrap().join(", "));
@@ -131,7 +131,7 @@ const RESPONSES: [[&str; 3]; 2] = [
 ];
 
 #[test]
-fn responses_with_evictions_are_those_of_appendices_c_5_and_c_6() {
+fn decodes_responses_of_rfc_7541_appendices_c_5_and_c_6() {
     for blocks in RESPONSES {
         let mut decoder = Decoder::new(256, 65536);
         let read = blocks.map(|block| read(&mut decoder, &bytes(block)).unwrap().join(", "));
@@ -154,7 +154,7 @@ fn responses_with_evictions_are_those_of_appendices_c_5_and_c_6() {
 }
 
 #[test]
-fn a_block_that_is_cut_short_or_means_nothing_is_refused() {
+fn rejects_truncated_and_invalid_blocks() {
     for (hex, error) in [
         ("80", HpackError::Index),
         ("be", HpackError::Index),
@@ -188,7 +188,7 @@ fn the_peer_may_shrink_its_table_and_let_it_grow_again() {
 }
 
 #[test]
-fn many_references_to_a_long_field_are_too_long_in_all() {
+fn limits_the_total_length_of_referenced_fields() {
     let mut decoder = Decoder::new(4096, 65536);
     let mut block = vec![0x40, 1, b'a'];
     integer::write_integer(&mut block, 0, 7, 4000);
@@ -199,7 +199,7 @@ fn many_references_to_a_long_field_are_too_long_in_all() {
 }
 
 #[test]
-fn a_table_that_turns_over_for_ever_takes_no_more_memory() {
+fn memory_stays_bounded_while_table_entries_are_replaced() {
     let mut decoder = Decoder::new(4096, 65536);
     for number in 0..100_000usize {
         let value = number.to_string();
@@ -212,7 +212,7 @@ fn a_table_that_turns_over_for_ever_takes_no_more_memory() {
 }
 
 #[test]
-fn what_is_written_is_read_again_and_enters_no_table() {
+fn decodes_encoded_fields_without_adding_them_to_the_table() {
     let long = "x".repeat(300);
     let fields = [
         (":method", "GET"),
@@ -247,7 +247,7 @@ fn response(date: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_block_that_leaves_the_table_as_it_was_need_not_be_read_again() {
+fn a_repeated_block_can_be_skipped_if_it_leaves_the_table_unchanged() {
     let (mut every, mut some) = (Decoder::new(4096, 65536), Decoder::new(4096, 65536));
     let (mut known, mut left_out) = (None, 0);
     for n in 0..1_000 {
@@ -267,7 +267,7 @@ fn a_block_that_leaves_the_table_as_it_was_need_not_be_read_again() {
 }
 
 #[test]
-fn blocks_that_take_turns_are_all_read() {
+fn alternating_blocks_always_change_the_table() {
     let mut decoder = Decoder::new(4096, 65536);
     for n in 0..1_000 {
         let before = decoder.changes();
@@ -277,7 +277,7 @@ fn blocks_that_take_turns_are_all_read() {
 }
 
 #[test]
-fn another_limit_makes_all_that_was_known_of_blocks_void() {
+fn a_new_table_size_limit_counts_as_a_change() {
     let mut decoder = Decoder::new(4096, 65536);
     read(&mut decoder, &[0x20]).unwrap();
     for limit in [&[0x3f, 0x21][..], &[0x3f, 0xe1, 0x1f]] {

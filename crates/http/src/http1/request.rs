@@ -142,9 +142,10 @@ pub fn parse_header(text: &str) -> Result<(String, String), String> {
 /// A description of what is wrong.
 pub fn parse_own_header(text: &str) -> Result<(String, String), String> {
     let (name, value) = parse_header(text)?;
-    match ["content-length", "transfer-encoding"].iter().any(|of| name.eq_ignore_ascii_case(of)) {
-        true => Err(format!("header {name} is set by sixmark from the content: omit it")),
-        false => Ok((name, value)),
+    if ["content-length", "transfer-encoding"].iter().any(|of| name.eq_ignore_ascii_case(of)) {
+        Err(format!("header {name} is set by sixmark from the content: omit it"))
+    } else {
+        Ok((name, value))
     }
 }
 
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_the_content_ends_is_not_the_user_s_to_say() {
+    fn rejects_user_headers_that_frame_the_content() {
         for text in ["Content-Length: 3", "transfer-encoding: chunked", "CONTENT-LENGTH:"] {
             assert!(parse_own_header(text).unwrap_err().contains("omit it"), "{text}");
         }
@@ -176,14 +177,14 @@ mod tests {
     const AGENT: &str = concat!("User-Agent: sixmark/", env!("CARGO_PKG_VERSION"), "\r\n");
 
     #[test]
-    fn a_plain_request_names_host_agent_and_what_it_accepts() {
+    fn a_plain_request_has_host_user_agent_and_accept_fields() {
         let expected =
             format!("GET /a?b HTTP/1.1\r\nHost: [::1]:8080\r\n{AGENT}Accept: */*\r\n\r\n");
         assert_eq!(text(&[], None, false), expected);
     }
 
     #[test]
-    fn given_fields_replace_the_usual_ones_whatever_their_case() {
+    fn given_fields_replace_default_fields_regardless_of_case() {
         let given = ["accept: text/html", "user-AGENT: me", "X: y", "HOST: example.net"];
         let expected = "GET /a?b HTTP/1.1\r\nHOST: example.net\r\naccept: text/html\r\n\
                         user-AGENT: me\r\nX: y\r\n\r\n";
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_with_content_declares_that_there_is_none() {
+    fn sends_content_length_0_for_post_put_and_patch_without_content() {
         for method in ["POST", "PUT", "PATCH"] {
             assert_eq!(declared_length(method, None), Some(0));
             assert_eq!(declared_length(method, Some(3)), Some(3));
@@ -208,20 +209,20 @@ mod tests {
     }
 
     #[test]
-    fn a_body_has_its_length_said_once() {
+    fn sends_content_length_only_once() {
         assert!(text(&[], Some(0), false).contains("\r\nContent-Length: 0\r\n"));
         assert_eq!(text(&["content-length: 7"], Some(9), false).matches("ength").count(), 1);
         assert!(!text(&["Transfer-Encoding: chunked"], Some(9), false).contains("Content-Length"));
     }
 
     #[test]
-    fn close_is_said_when_asked() {
+    fn sends_connection_close_when_asked() {
         assert!(text(&["Connection: TE"], None, true).contains("\r\nConnection: close\r\n"));
         assert!(!text(&[], None, false).contains("close"));
     }
 
     #[test]
-    fn http_1_0_asks_for_a_kept_connection_and_not_for_its_end() {
+    fn http_1_0_requests_keep_alive_and_never_send_close() {
         for (last, says) in [(true, ""), (false, "Connection: keep-alive\r\n")] {
             let head = encode_request("GET", "/", "h", &[], None, Manner { old: true, last });
             let expected = format!("GET / HTTP/1.0\r\nHost: h\r\n{AGENT}Accept: */*\r\n{says}\r\n");
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_tokens_but_not_connect() {
+    fn accepts_any_token_as_method_except_connect() {
         for method in ["GET", "get", "M-SEARCH", "X!"] {
             assert_eq!(check_method(method), Ok(()));
         }
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_header_is_told_what_is_wrong_with_it() {
+    fn rejects_a_malformed_header_with_a_reason() {
         for (text, wrong) in [
             ("A b", "no colon"),
             ("", "no colon"),

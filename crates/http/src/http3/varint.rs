@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_examples_of_the_standard_are_read_and_written_at_any_cut() {
+    fn reads_and_writes_the_varints_of_rfc_9000_at_any_cut() {
         for (bytes, value) in [
             (&b"\xc2\x19\x7c\x5e\xff\x14\xe8\x8c"[..], 151_288_809_941_952_652),
             (b"\x9d\x7f\x3e\x7d", 494_878_333),

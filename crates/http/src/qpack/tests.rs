@@ -13,13 +13,13 @@ fn read(section: &[u8]) -> Result<Vec<String>, HpackError> {
 }
 
 #[test]
-fn the_first_section_is_that_of_appendix_b_1() {
+fn decodes_the_section_of_rfc_9204_appendix_b_1() {
     let section = b"\x00\x00\x51\x0b/index.html";
     assert_eq!(read(section), Ok(vec![":path: /index.html".to_owned()]));
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn decodes_encoded_fields() {
     let long = "x".repeat(300);
     let fields = [
         (":method", "GET"),
@@ -40,7 +40,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn whatever_needs_a_table_is_refused() {
+fn rejects_malformed_sections_and_those_with_a_dynamic_table() {
     for (name, section, error) in [
         ("no prefix", &b""[..], HpackError::Truncated),
         ("half a prefix", b"\0", HpackError::Truncated),
@@ -64,7 +64,7 @@ fn whatever_needs_a_table_is_refused() {
 }
 
 #[test]
-fn the_streams_beside_may_only_say_that_there_is_no_table() {
+fn rejects_encoder_and_decoder_instructions_that_need_a_table() {
     assert!(EncoderStream.feed(b"") && EncoderStream.feed(b"\x20\x20"));
     for instruction in [&b"\x21"[..], b"\x3f\x01", b"\xc0\x01a", b"\x41a\x01b", b"\x00"] {
         assert!(!EncoderStream.feed(instruction), "{instruction:?}");

@@ -153,9 +153,10 @@ fn absolute(base: &Url, text: &str) -> Result<Resolved, Why> {
     let mut url: Url = text.parse().map_err(|_| Why::Broken)?;
     url.path = without_dots(&url.path);
     let origin = |url: &Url| (url.scheme, url.authority());
-    match origin(&url) == origin(base) {
-        true => Ok(Resolved::Path(url.path)),
-        false => Ok(Resolved::Elsewhere(url)),
+    if origin(&url) == origin(base) {
+        Ok(Resolved::Path(url.path))
+    } else {
+        Ok(Resolved::Elsewhere(url))
     }
 }
 

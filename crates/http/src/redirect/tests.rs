@@ -13,7 +13,7 @@ fn path(path: &str) -> Result<Resolved, Why> {
 /// The kinds of references of RFC 3986, 5.2 to 5.4, without those that change the scheme;
 /// fragments are discarded.
 #[test]
-fn references_are_resolved_as_the_rfc_has_it() {
+fn resolves_references_as_in_rfc_3986() {
     for (location, expected) in [
         ("g", "/b/c/g"),
         ("./g", "/b/c/g"),
@@ -76,7 +76,7 @@ fn references_are_resolved_as_the_rfc_has_it() {
 }
 
 #[test]
-fn what_a_uri_cannot_contain_is_percent_encoded() {
+fn percent_encodes_characters_that_a_uri_cannot_contain() {
     for (location, expected) in [
         ("/m oo o", "/m%20oo%20o"),
         ("m o?a b#c d", "/b/m%20o?a%20b"),
@@ -98,7 +98,7 @@ fn what_a_uri_cannot_contain_is_percent_encoded() {
 }
 
 #[test]
-fn another_origin_is_named() {
+fn returns_the_url_of_another_origin() {
     for location in ["http://b/x", "//b/x"] {
         let expected = Resolved::Elsewhere("http://b/x".parse().unwrap());
         assert_eq!(to("http://a/", location), Ok(expected));
@@ -116,7 +116,7 @@ fn another_origin_is_named() {
 }
 
 #[test]
-fn what_leads_nowhere_is_told_why() {
+fn gives_the_reason_why_a_location_can_not_be_followed() {
     for location in ["", " ", "\t "] {
         assert_eq!(to("http://a/", location), Err(Why::NoLocation));
         assert!(!has_value(location.as_bytes()));
@@ -149,7 +149,7 @@ fn what_leads_nowhere_is_told_why() {
 }
 
 #[test]
-fn a_redirect_is_followed_within_its_target() {
+fn follows_redirects_within_the_target_only() {
     for (base, host, location, expected) in [
         ("http://a/", None, "/x", Ok("/x")),
         ("http://a/", None, "http://A:80/x", Ok("/x")),

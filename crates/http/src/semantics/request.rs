@@ -102,7 +102,7 @@ mod tests {
     const AGENT: &str = concat!("user-agent: sixmark/", env!("CARGO_PKG_VERSION"));
 
     #[test]
-    fn methods_with_the_effect_of_one_are_told_from_others() {
+    fn recognizes_idempotent_methods() {
         for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
             assert!(is_idempotent(method), "{method}");
         }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_request_says_what_that_of_http1_says() {
+    fn a_plain_request_has_the_same_fields_as_in_http1() {
         let start = [":method: GET", ":scheme: http", ":authority: [::1]:80", ":path: /"];
         let expected = [&start[..], &[AGENT, "accept: */*"]].concat();
         assert_eq!(fields(&[], None).unwrap(), expected);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn given_fields_replace_the_usual_ones_and_lose_their_capitals() {
+    fn given_fields_replace_default_fields_in_lower_case() {
         let given = [("Accept", "a"), ("USER-agent", "b"), ("X", " C\t"), ("hOST", "d")];
         let fields = fields(&given, None).unwrap();
         assert_eq!(
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_a_connection_are_refused_by_name() {
+    fn rejects_connection_specific_fields_by_name() {
         for name in ["Connection", "keep-alive", "Transfer-Encoding", "Upgrade"] {
             let error = fields(&[(name, "x")], None).unwrap_err();
             assert!(error.contains(&name.to_ascii_lowercase()), "{error}");

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_malformed_head_says_what_is_wrong_with_it() {
+    fn describes_what_is_wrong_with_a_malformed_head() {
         for (fields, part) in [
             (&[(":status", "200"), ("connection", "close")][..], "'connection', which only HTTP/1"),
             (&[(":status", "200"), ("upgrade", "h2c")], "'upgrade'"),

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_that_is_taken_for_an_ipv4_address_must_be_one_in_dotted_form() {
+    fn requires_ipv4_like_hosts_to_be_dotted_decimal_addresses() {
         for (host, advice) in [
             ("0x7f.1", "write 127.0.0.1"),
             ("0X7F.0x1", "write 127.0.0.1"),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_no_empty_label_but_the_last() {
+    fn rejects_empty_labels_except_the_last() {
         for host in [".", "..", "a..b", ".a", "a..", "1..2"] {
             let error = parse_host(host).unwrap_err();
             assert!(error.contains("http://example.com/"), "{host}: {error}");

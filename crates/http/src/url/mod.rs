@@ -188,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn the_zone_is_kept_but_never_sent() {
+    fn keeps_the_zone_of_a_link_local_address() {
         let url: Url = "http://[fe80::1%eth0]/".parse().unwrap();
         assert_eq!(url.to_string(), "http://[fe80::1%eth0]/");
         assert_eq!(url.host, Host::Address("fe80::1".parse().unwrap(), Some("eth0".into())));
     }
 
     #[test]
-    fn a_server_name_is_what_certificates_have() {
+    fn derives_the_tls_server_name_from_a_url() {
         for (text, name) in [
             ("https://A.example.:444/", "a.example"),
             ("https://[fe80::1%eth0]/", "fe80::1"),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_is_a_host_and_a_port() {
+    fn extracts_the_host_from_an_authority() {
         for (authority, host) in [
             ("example.net", "example.net"),
             ("example.net:80", "example.net"),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_illegal_url_is_refused_with_what_to_do() {
+    fn rejects_an_invalid_url_with_a_correction() {
         for (text, part) in [
             ("http://a b/", "%20"),
             ("http://a/b c", "%20"),

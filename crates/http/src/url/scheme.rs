@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scheme_is_known_though_it_is_mistyped() {
+    fn recognizes_a_mistyped_scheme() {
         for text in ["http://a", "HTTPS://a", "ftp://a", "http:/a", "https:a", "http//a", "http:"] {
             assert!(has_scheme(text), "{text}");
         }

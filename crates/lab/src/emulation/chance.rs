@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn random_loss_has_its_share() {
+    fn random_loss_drops_the_configured_share_of_frames() {
         for (seed, of) in [(1, 0.001), (2, 0.01), (3, 0.5)] {
             let lots = lots(Effect { loss: Loss::Random(of), ..Effect::default() }, seed);
             close(share(&lots, Lot::Lost), of, 1.0);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_have_their_share_and_their_mean_length() {
+    fn burst_loss_matches_the_configured_share_and_mean_length() {
         for (seed, of, mean) in [(1, 0.01, 5.0), (2, 0.2, 3.0), (3, 0.5, 1.0), (4, 0.05, 50.0)] {
             let effect = Effect { loss: Loss::Bursts { share: of, mean }, ..Effect::default() };
             let lost: Vec<bool> = lots(effect, seed).iter().map(|lot| *lot == Lot::Lost).collect();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_even_around_the_delay() {
+    fn jitter_is_uniform_around_the_delay() {
         let [delay, jitter] = [10, 4].map(Duration::from_millis);
         let lots = lots(Effect { delay, jitter, ..Effect::default() }, 7);
         let takes = lots.iter().map(|lot| match lot {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_overtakes() {
+    fn reorders_the_configured_share_of_frames() {
         let delay = Duration::from_millis(1);
         let lots = lots(Effect { delay, reorder: 0.02, ..Effect::default() }, 5);
         close(share(&lots, Lot::Overtakes), 0.02, 1.0);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_draws_the_same() {
+    fn repeats_the_losses_for_the_same_seed_only() {
         let effect = Effect { loss: Loss::Random(0.1), ..Effect::default() };
         assert_eq!(lots(effect, 11), lots(effect, 11));
         assert_ne!(lots(effect, 11), lots(effect, 12));

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_its_packets_familys_in_any_vlan() {
+    fn classifies_frames_by_address_family_behind_vlan_tags() {
         for tags in [vec![], vec![0x8100], vec![0x88a8, 0x8100]] {
             for (ethertype, of) in [(IPV4, Family::Ipv4), (IPV6, Family::Ipv6)] {
                 let types = [tags.clone(), vec![ethertype]].concat();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn address_resolution_of_both_families_is_neithers() {
+    fn assigns_arp_and_neighbour_discovery_to_neither_family() {
         assert_eq!(Traffic::of(&frame(&[0x0806], &[0; 28])), Traffic::Other, "ARP");
         for (kind, of) in [
             (135, Traffic::Other),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_is_neithers_and_does_no_harm() {
+    fn classifies_truncated_frames_without_panicking() {
         let whole = frame(&[0x8100, IPV6], &icmpv6(135));
         for length in 0..16 {
             assert_eq!(Traffic::of(&whole[..length]), Traffic::Other);

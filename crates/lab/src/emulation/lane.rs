@@ -113,7 +113,7 @@ mod tests {
     use sixmark_units::random::Random;
 
     #[test]
-    fn frames_come_out_as_they_went_in_whatever_the_ring_does() {
+    fn returns_frames_unchanged_and_in_order() {
         for seed in 0..50 {
             let mut random = Random::new(seed, 0);
             let mut lane = Lane::new(1 << 20);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_one_takes_no_more_until_one_has_gone() {
+    fn a_full_lane_refuses_frames_until_one_leaves() {
         let mut lane = Lane::new(4_000);
         let push = |lane: &mut Lane| lane.push(0, 0, Traffic::Other, &[7; 1_500]);
         assert_eq!([push(&mut lane), push(&mut lane), push(&mut lane)], [true, true, false]);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_once_enough_is_not_allocated_again() {
+    fn does_not_grow_the_ring_while_frames_fit() {
         let mut lane = Lane::new(1 << 20);
         for number in 0..10_000 {
             assert!(lane.push(number, number, Traffic::Other, &[0; 1_500]));

@@ -80,7 +80,7 @@ fn mixed(count: u32, every: u64) -> Vec<(u64, Vec<u8>)> {
 }
 
 #[test]
-fn without_impairment_everything_arrives_at_once() {
+fn delivers_every_frame_immediately_without_impairment() {
     let mut line = Line::new(&Impairment::default(), 1);
     let arrived = travel(&mut line, &mixed(1_000, 7));
     assert_eq!(arrived, (0..1_000).map(|n| (u64::from(n) * 7, n)).collect::<Vec<_>>());
@@ -88,14 +88,14 @@ fn without_impairment_everything_arrives_at_once() {
 }
 
 #[test]
-fn a_delay_moves_every_frame_by_itself_and_keeps_the_order() {
+fn a_delay_shifts_every_frame_and_keeps_the_order() {
     let mut line = Line::new(&all(delay(5)), 1);
     let arrived = travel(&mut line, &mixed(1_000, 1_000));
     assert_eq!(arrived, (0..1_000).map(|n| (u64::from(n) * 1_000 + 5 * MS, n)).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_is_not_due_does_not_come_out_and_lateness_is_counted() {
+fn holds_frames_until_they_are_due_and_records_lateness() {
     for traffic in [V6, V4] {
         let mut line = Line::new(&all(delay(5)), 1);
         assert_eq!(line.offer(&frame(traffic, 1, 60), 0), Fate::Waits);
@@ -117,7 +117,7 @@ fn jitter_reorders_nothing() {
 }
 
 #[test]
-fn those_that_are_to_overtake_do_and_the_others_keep_their_order() {
+fn reordered_frames_skip_the_delay_and_others_keep_their_order() {
     let effect = Effect { reorder: 0.05, ..delay(5) };
     let mut line = Line::new(&all(effect), 3);
     let sent = mixed(10_000, 100_000);
@@ -133,7 +133,7 @@ fn those_that_are_to_overtake_do_and_the_others_keep_their_order() {
 }
 
 #[test]
-fn a_bottleneck_comes_before_the_delay() {
+fn applies_the_rate_limit_before_the_delay() {
     // 1,250 bytes at 100 Mbit/s are 100 us.
     let impairment = Impairment { rate: rate(100_000_000, 0), ..all(delay(5)) };
     let sent: Vec<_> = (0..10).map(|n| (0, frame(V6, n, 1_250))).collect();
@@ -143,7 +143,7 @@ fn a_bottleneck_comes_before_the_delay() {
 }
 
 #[test]
-fn the_rate_is_right_to_a_thousandth_whatever_comes() {
+fn carries_the_configured_rate_within_a_thousandth() {
     for (bits_per_s, framing) in [(100_000_000, 24), (100_000_000, 0), (937_000, 24)] {
         let mut limited = rate(bits_per_s, 20_000_000).unwrap();
         limited.ethernet = framing > 0;
@@ -160,7 +160,7 @@ fn the_rate_is_right_to_a_thousandth_whatever_comes() {
 }
 
 #[test]
-fn a_full_queue_drops_and_both_families_alike() {
+fn a_full_queue_drops_excess_frames_and_bounds_the_wait() {
     let impairment = Impairment { rate: rate(8_000_000, 10_000), ..Impairment::default() };
     let mut line = Line::new(&impairment, 1);
     let kind = |n: u32| if n.is_multiple_of(2) { V6 } else { V4 };
@@ -203,7 +203,7 @@ fn loss_of_one_family_spares_the_other_and_address_resolution() {
 }
 
 #[test]
-fn a_delay_of_one_family_leaves_the_other_where_it_was() {
+fn a_delay_of_one_family_does_not_change_that_of_the_other() {
     for family in Family::BOTH {
         let mut impairment = all(delay(2));
         impairment.families[family].delay = ms(20);
@@ -218,7 +218,7 @@ fn a_delay_of_one_family_leaves_the_other_where_it_was() {
 }
 
 #[test]
-fn one_familys_frames_do_not_change_what_chance_has_for_the_other() {
+fn losses_of_one_family_do_not_depend_on_frames_of_the_other() {
     let mut impairment = Impairment::default();
     impairment.families.ipv6.loss = Loss::Random(0.2);
     impairment.families.ipv4.loss = Loss::Random(0.1);
@@ -237,7 +237,7 @@ fn one_familys_frames_do_not_change_what_chance_has_for_the_other() {
 }
 
 #[test]
-fn a_burst_on_the_whole_link_hits_whoever_is_on_it() {
+fn loss_bursts_on_the_whole_link_span_both_families() {
     let loss = Loss::Bursts { share: 0.1, mean: 20.0 };
     let mut line = Line::new(&all(Effect { loss, ..Effect::default() }), 2);
     let kind = |n: u32| if n.is_multiple_of(2) { V6 } else { V4 };
@@ -249,7 +249,7 @@ fn a_burst_on_the_whole_link_hits_whoever_is_on_it() {
 }
 
 #[test]
-fn the_same_seed_has_the_same_fate_for_the_same_frames() {
+fn repeats_all_arrivals_for_the_same_seed_only() {
     let effect = Effect {
         jitter: ms(3),
         loss: Loss::Bursts { share: 0.05, mean: 3.0 },
@@ -265,7 +265,7 @@ fn the_same_seed_has_the_same_fate_for_the_same_frames() {
 }
 
 #[test]
-fn what_comes_in_goes_somewhere_and_is_counted_once() {
+fn counts_every_offered_frame_exactly_once() {
     let effect = Effect { jitter: ms(3), loss: Loss::Random(0.05), reorder: 0.05, ..delay(5) };
     for seed in 0..20 {
         let mut random = Random::new(seed, 1);

@@ -105,13 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_has_left_when_its_last_bit_has() {
+    fn a_frame_leaves_when_its_last_bit_is_sent() {
         let mut turns = turns(100_000_000, true, 0, 0);
         assert_eq!(turns.next(1_226, 5_000_000), Some(5_100_000), "1,250 bytes on the wire");
     }
 
     #[test]
-    fn a_burst_goes_at_once_after_a_pause_and_no_more_than_that() {
+    fn sends_at_most_the_burst_at_once_after_idle_time() {
         let mut turns = turns(100_000_000, false, 3_000, 0);
         let second = 1_000_000_000;
         let left: Vec<u64> = (0..4).map(|_| turns.next(1_500, second).unwrap() - second).collect();
@@ -122,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_larger_than_the_burst_waits_for_the_rest() {
+    fn a_frame_larger_than_the_burst_waits_for_the_missing_tokens() {
         let mut turns = turns(100_000_000, false, 500, 0);
         assert_eq!(turns.next(1_500, 1_000_000), Some(1_080_000));
     }
 
     #[test]
-    fn a_queue_holds_its_bytes_and_drops_what_comes_behind() {
+    fn a_full_queue_drops_frames_and_an_empty_one_accepts_any_size() {
         let mut turns = turns(8_000_000, false, 0, 3_000);
         let fits = |turns: &mut Turns, now| turns.next(1_000, now).is_some();
         assert_eq!([0; 5].map(|now| fits(&mut turns, now)), [true, true, true, false, false]);

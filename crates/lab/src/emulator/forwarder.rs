@@ -63,9 +63,10 @@ impl Forwarder {
     /// plain link would preempt its sender at every frame and slow it down.
     fn scheduling(&self) -> Scheduling {
         clock::wake_precisely();
-        match self.timed && schedule::at_once(PRIORITY).is_ok() {
-            true => Scheduling::Fifo,
-            false => Scheduling::Other,
+        if self.timed && schedule::at_once(PRIORITY).is_ok() {
+            Scheduling::Fifo
+        } else {
+            Scheduling::Other
         }
     }
 

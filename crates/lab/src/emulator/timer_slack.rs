@@ -55,12 +55,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn with_nothing_due_it_sleeps_until_something_comes() {
+    fn is_idle_when_no_frame_is_due() {
         assert_eq!(TimerSlack::new().rest(None, 7), Rest::Idle);
     }
 
     #[test]
-    fn it_sleeps_until_shortly_before_and_stays_awake_then() {
+    fn sleeps_until_a_margin_before_the_due_time_then_stays_awake() {
         let slack = TimerSlack::new();
         let margin = slack.margin_ns();
         let rest = slack.rest(Some(5_000_000), 1_000_000);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_stays_awake_follows_the_timers_and_has_an_end() {
+    fn the_margin_follows_the_measured_oversleep_within_limits() {
         let mut slack = TimerSlack::new();
         (0..200).for_each(|_| slack.overslept(20_000));
         assert!((25_000..=30_000).contains(&slack.margin_ns()), "{slack:?}");

@@ -161,7 +161,7 @@ d = ["plain", "server"]
 "#;
 
     #[test]
-    fn neighbours_speak_once_for_each_family() {
+    fn configures_one_bgp_session_per_neighbour_and_family() {
         let lab = lab(LAB);
         let a = configuration(&lab, lab.host("a").unwrap()).unwrap();
         assert_eq!(a.matches("protocol bgp").count(), 2, "{a}");
@@ -179,7 +179,7 @@ d = ["plain", "server"]
     }
 
     #[test]
-    fn networks_behind_others_are_announced() {
+    fn announces_networks_behind_routers_without_bgp() {
         let lab = lab(LAB);
         let b = configuration(&lab, lab.host("b").unwrap()).unwrap();
         for net in ["10.0.4.0/24", "fd00:0:0:4::/64", "fd64::/96", "192.168.255.0/24"] {
@@ -189,7 +189,7 @@ d = ["plain", "server"]
     }
 
     #[test]
-    fn hosts_at_a_bridge_are_all_neighbours() {
+    fn bgp_hosts_on_one_bridge_are_all_neighbours() {
         let text = "name = \"x\"\n[hosts.a]\nbgp.asn = 1\n[hosts.b]\nbgp.asn = 2\n[hosts.c]\n\
                     bgp.asn = 3\nfamilies = [\"ipv6\"]\n[bridges.hub]\n[links]\nx = [\"a\", \"hub\"]\n\
                     y = [\"b\", \"hub\"]\nz = [\"c\", \"hub\"]\n";

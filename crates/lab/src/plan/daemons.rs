@@ -91,7 +91,7 @@ mod tests {
     use super::super::tests::lab;
 
     #[test]
-    fn daemons_are_called_after_program_and_host() {
+    fn names_daemons_after_program_and_host() {
         let lab =
             lab("name = \"x\"\n[hosts.plain]\n[hosts.edge]\nbgp.asn = 1\nnat64 = {}\ndns64 = {}\n\
              [links]\na = [\"plain\", \"edge\"]\n");

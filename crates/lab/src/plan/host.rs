@@ -202,9 +202,10 @@ fn destination(text: &str) -> Result<Option<Net>, String> {
 fn read_word(field: &FileField<'_>) -> Option<String> {
     let fits = |text: &str| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
-        match !text.is_empty() && text.len() < 16 && text.bytes().all(plain) {
-            true => Ok(text.to_owned()),
-            false => Err(format!("'{text}' is not a name that the kernel can have")),
+        if !text.is_empty() && text.len() < 16 && text.bytes().all(plain) {
+            Ok(text.to_owned())
+        } else {
+            Err(format!("'{text}' is not a name that the kernel can have"))
         }
     };
     field.parsed(fits)
@@ -333,9 +334,10 @@ fn net(
         };
         let wanted =
             if family == Family::Ipv6 { "of IPv6 with /96" } else { "of IPv4, /30 or less" };
-        match net.family() == family && fits {
-            true => Ok(net.prefix()),
-            false => Err(format!("'{text}' is not a prefix {wanted}")),
+        if net.family() == family && fits {
+            Ok(net.prefix())
+        } else {
+            Err(format!("'{text}' is not a prefix {wanted}"))
         }
     };
     match fields.take(name) {

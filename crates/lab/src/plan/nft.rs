@@ -119,12 +119,12 @@ b = ["home", "server"]
 "#;
 
     #[test]
-    fn a_host_that_does_nothing_has_no_rules() {
+    fn writes_no_rules_for_a_host_without_nat_or_filters() {
         assert_eq!(rules_of(NAT, "client"), None);
     }
 
     #[test]
-    fn addresses_are_translated_on_both_ways() {
+    fn writes_rules_for_dnat_and_masquerading() {
         assert_eq!(
             rules_of(NAT, "home").unwrap(),
             "table ip sixmark {\n\
@@ -142,7 +142,7 @@ b = ["home", "server"]
     }
 
     #[test]
-    fn a_black_hole_is_at_the_end_that_sends_over_it() {
+    fn drops_packet_too_big_on_the_host_that_sends_over_the_link() {
         let text = "name = \"hole\"\n[hosts.a]\n[hosts.r]\nforwards = true\nclamp-mss = true\n[links]\n\
                     x = { between = [\"a\", \"r\"], toward.a.ipv6.packet_too_big = \"drop\" }\n";
         let rules = rules_of(text, "r").unwrap();

@@ -62,9 +62,10 @@ fn refuse_unknown(book: &FileText<'_>, variants: &Variants) {
         match variants.allowed.get(name) {
             None => {
                 let all: Vec<_> = variants.allowed.keys().map(String::as_str).collect();
-                let line = match all.is_empty() {
-                    true => "the lab has no variants".to_owned(),
-                    false => format!("the lab can be varied in: {}", all.join(", ")),
+                let line = if all.is_empty() {
+                    "the lab has no variants".to_owned()
+                } else {
+                    format!("the lab can be varied in: {}", all.join(", "))
                 };
                 book.wrong_line(0, name, &line);
             }
@@ -85,12 +86,15 @@ pub fn is_lab_name(text: &str) -> bool {
 fn read_whole(book: &FileText<'_>, table: &DeTable<'_>, variants: Variants) -> Option<Lab> {
     let mut fields = FileFields::new(book, "", 0, table);
     let name = fields.need("name").and_then(|field| {
-        let fits = |text: &str| match is_lab_name(text) {
-            true => Ok(text.to_owned()),
-            false => Err(format!(
-                "'{text}' is not a valid name: use lower-case letters, digits, - \
+        let fits = |text: &str| {
+            if is_lab_name(text) {
+                Ok(text.to_owned())
+            } else {
+                Err(format!(
+                    "'{text}' is not a valid name: use lower-case letters, digits, - \
                  and _"
-            )),
+                ))
+            }
         };
         field.parsed(fits)
     });

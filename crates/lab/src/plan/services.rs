@@ -144,9 +144,12 @@ fn read_place(
     around: &Surroundings,
 ) -> (Option<String>, Option<String>) {
     let Some(hosts) = &around.hosts else { return (None, fields.text("account")) };
-    let one = |name: &str| match hosts.iter().any(|host| host == name) {
-        true => Ok(name.to_owned()),
-        false => Err(format!("'{name}' is not a host; hosts: {}", hosts.join(", "))),
+    let one = |name: &str| {
+        if hosts.iter().any(|host| host == name) {
+            Ok(name.to_owned())
+        } else {
+            Err(format!("'{name}' is not a host; hosts: {}", hosts.join(", ")))
+        }
     };
     let host = fields.need("host").and_then(|field| field.parsed(one));
     (host, fields.text("account"))
@@ -201,11 +204,13 @@ fn ready(field: &FileField<'_>) -> Option<ReadyCheck> {
     fields.end();
     match (get, line) {
         (Some(get), None) => {
-            let slash =
-                |path: &str| match path.starts_with('/') && !path.contains([' ', '\r', '\n']) {
-                    true => Ok(ReadyCheck::Get(path.to_owned())),
-                    false => Err("a path must begin with / and contain no spaces".to_owned()),
-                };
+            let slash = |path: &str| {
+                if path.starts_with('/') && !path.contains([' ', '\r', '\n']) {
+                    Ok(ReadyCheck::Get(path.to_owned()))
+                } else {
+                    Err("a path must begin with / and contain no spaces".to_owned())
+                }
+            };
             get.parsed(slash)
         }
         (None, Some(line)) => line.text().map(ReadyCheck::Line),

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_of_storage_has_its_protocols_port_unless_it_names_one() {
+    fn a_storage_url_has_the_default_port_unless_it_names_one() {
         for (text, protocol, host, port, path) in [
             ("nbd://[::1]:80/disk", StorageProtocol::Nbd, "[::1]", 80, "/disk"),
             ("nbd://127.0.0.1", StorageProtocol::Nbd, "127.0.0.1", 10_809, "/"),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_http_or_ftp_is_where_its_url_says() {
+    fn finds_the_server_port_of_http_and_ftp_urls() {
         assert_eq!(server("https://[::1]/x").unwrap().port, 443);
         assert_eq!(server("ftp://[::1]/x").unwrap().port, 21);
         assert_eq!(server("ftp://127.0.0.1:2121/x").unwrap().port, 2_121);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn rejects_invalid_storage_urls() {
         for text in ["", "http://[::1]/", "nbd:/x", "nbd://", "nbd://[::1", "nbd://[::1]:0/x"] {
             assert!(text.parse::<Storage>().is_err(), "{text}");
         }

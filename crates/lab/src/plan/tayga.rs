@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_an_address_of_its_own_from_the_pool() {
+    fn takes_its_own_ipv4_address_from_the_pool() {
         let nat = Nat64 {
             prefix: "fd64::/96".parse().unwrap(),
             pool: "192.168.255.0/24".parse().unwrap(),

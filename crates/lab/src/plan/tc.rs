@@ -104,10 +104,8 @@ fn by_netem(impairment: &Impairment) -> bool {
 fn tbf(rate: &FrameRate, port: Port<'_>) -> String {
     let framing = if rate.ethernet { ETHERNET_BYTES } else { 0 };
     // It counts for the rate alone: the limit is one of frames without framing.
-    let overhead = match rate.ethernet {
-        true => format!(" overhead {ETHERNET_BYTES}"),
-        false => String::new(),
-    };
+    let overhead =
+        if rate.ethernet { format!(" overhead {ETHERNET_BYTES}") } else { String::new() };
     // TBF drops frames larger than the burst, so a frame must fit.
     let two = 2 * u64::from(port.mtu + HEADER_BYTES + framing);
     let timer = (rate.bits_per_s.get() as f64 / 8.0 * BURST_S) as u64;
@@ -237,7 +235,7 @@ mod tests {
     };
 
     #[test]
-    fn a_rate_alone_is_a_token_bucket() {
+    fn a_rate_alone_becomes_a_token_bucket_filter() {
         let mut impairment = Impairment { rate: Some(rate(100)), ..Impairment::default() };
         assert_eq!(
             lines(&impairment),
@@ -258,14 +256,14 @@ mod tests {
     }
 
     #[test]
-    fn the_burst_holds_two_frames_of_any_size() {
+    fn the_default_burst_holds_two_frames_of_the_mtu() {
         let impairment = Impairment { rate: Some(rate(1)), ..Impairment::default() };
         let jumbo = commands(&impairment, Port { mtu: 9_000, ..PORT }).unwrap();
         assert!(jumbo[0].contains(" burst 18036b "), "{jumbo:?}");
     }
 
     #[test]
-    fn delay_jitter_loss_and_reordering_are_netems() {
+    fn delay_jitter_loss_and_reordering_become_netem_arguments() {
         let netem = "qdisc replace dev eth0 root netem limit 1000000 delay 5000us";
         for (effect, line) in [
             (DELAYED, netem.to_owned()),
@@ -289,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn netem_has_room_for_what_is_under_way_at_a_rate() {
+    fn the_netem_limit_at_a_rate_includes_delayed_packets() {
         let ethernet = FrameRate { ethernet: true, ..rate(96) };
         let impairment = Impairment { rate: Some(ethernet), ..all(DELAYED) };
         assert_eq!(
@@ -299,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_of_its_own_has_a_band_and_neighbour_discovery_goes_with_the_common() {
+    fn a_family_effect_gets_its_own_band_without_neighbour_discovery() {
         let mut impairment = all(Effect::default());
         impairment.families.ipv6.loss = Loss::Random(0.05);
         assert_eq!(
@@ -321,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_can_not_say_is_the_emulators() {
+    fn uses_the_emulator_for_impairments_that_tc_cannot_express() {
         let queue = FrameRate { queue_bytes: NonZeroU64::new(150_000), ..rate(100) };
         let mut one_family = Impairment { rate: Some(rate(100)), ..Impairment::default() };
         one_family.families.ipv4 = DELAYED;
@@ -350,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_needs_no_command() {
+    fn needs_no_tc_command_without_impairment() {
         let nothing = Impairment::default();
         assert_eq!(commands(&nothing, PORT), Some(Vec::new()));
         assert_eq!(mechanism(&nothing, BOTH), None);

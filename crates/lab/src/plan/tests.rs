@@ -38,7 +38,7 @@ fn wrongs(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn segments_are_numbered_and_their_hosts_too() {
+fn assigns_addresses_by_segment_and_host_number() {
     let lab = lab(FIRST);
     let value = |name: &str| lab.value(name).unwrap_or_default();
     assert_eq!(value("client.ipv6"), "fd00:0:0:1::1");
@@ -54,7 +54,7 @@ fn segments_are_numbered_and_their_hosts_too() {
 }
 
 #[test]
-fn routes_are_those_of_the_shortest_ways() {
+fn routes_follow_the_shortest_paths() {
     let lab = lab(FIRST);
     let said = |host: &str, family| -> Vec<String> {
         let routes = routes::routes(&lab, lab.host(host).unwrap(), family);
@@ -67,7 +67,7 @@ fn routes_are_those_of_the_shortest_ways() {
 }
 
 #[test]
-fn variants_lay_their_tables_over_the_rest() {
+fn a_chosen_variant_overrides_keys_of_the_lab_file() {
     let chosen = BTreeMap::from([("offload".to_owned(), "off".to_owned())]);
     let varied = parse_lab(FIRST, None, &chosen).unwrap();
     assert_eq!(lab(FIRST).hosts[0].offloads.gso, None);
@@ -93,7 +93,7 @@ fn variants_replace_texts_of_services() {
 }
 
 #[test]
-fn whatever_is_wrong_is_told_with_its_place() {
+fn reports_mistakes_in_a_lab_file_with_their_place() {
     let cases = [
         ("name = \"a\"\n[hosts.x]\ncolour = 1", "3: hosts.x.colour: unknown key; allowed:"),
         ("name = \"a\"\n[hosts.X]", "2: hosts.X: is not a valid name of a host"),
@@ -141,7 +141,7 @@ fn told(cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn what_hosts_could_not_do_is_refused() {
+fn rejects_configurations_that_hosts_cannot_carry_out() {
     told(&[
         (
             "name = \"a\"\n[hosts.x]\nbgp.asn = 7\n[hosts.y]\nbgp.asn = 7",

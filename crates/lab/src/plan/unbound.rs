@@ -78,7 +78,7 @@ old = "192.0.2.1"
 "#;
 
     #[test]
-    fn it_answers_at_the_hosts_addresses_alone() {
+    fn listens_only_on_the_addresses_of_its_host() {
         let lab = lab(LAB);
         let text = configuration(&lab, 1, &lab.hosts[1].dns64.unwrap());
         let lines: Vec<&str> = text.lines().filter(|line| line.contains(" interface:")).collect();
@@ -88,7 +88,7 @@ old = "192.0.2.1"
     }
 
     #[test]
-    fn the_zone_has_all_names() {
+    fn the_zone_contains_all_names_of_the_lab() {
         let text = zone(&lab(LAB));
         let names: Vec<&str> = text.lines().skip(2).collect();
         assert_eq!(

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_fails_says_why_in_its_last_line() {
+    fn reports_why_a_probe_failed() {
         let why = probed("[\"sh\", \"{dir}/probe\"]").unwrap();
         assert!(why.starts_with("no nvme in fd") && !why.ends_with('.'), "{why}");
         assert_eq!(probed("[\"false\"]").unwrap(), "its probe failed (exit status: 1)");

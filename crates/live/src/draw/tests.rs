@@ -44,7 +44,7 @@ fn drawn(width: u16, height: u16, board: &Board, state: &ViewState) -> Vec<Strin
 }
 
 #[test]
-fn every_size_shows_the_doubt_first_and_the_keys_last() {
+fn every_screen_size_shows_doubts_first_and_keys_last() {
     for (width, height) in [(60, 20), (80, 24), (120, 40), (300, 80)] {
         let lines = drawn(width, height, &board(), &ViewState::default());
         assert_eq!(lines[0], "DOUBTFUL: a worker is busy all the time (and 1 more)");
@@ -89,7 +89,7 @@ fn pages_pause_and_help_are_shown() {
 }
 
 #[test]
-fn a_short_run_fills_its_charts() {
+fn scales_charts_to_the_length_of_a_short_run() {
     let bars = |span: Option<usize>| {
         let mut minute = LastMinute::default();
         (0..5).for_each(|_| minute.push(Some(1.0)));

@@ -4,14 +4,14 @@ use bytes::Bytes;
 use quinn_proto::{Event, VarInt};
 use sixmark_record::outcome::FailurePhase;
 use sixmark_record::tls::{Cause, Facts};
-use sixmark_sys::driver::{Driver, Handed, Slot};
+use sixmark_sys::driver::{Driver, SendProgress, Slot};
 
 use super::Network;
 use super::secure::agrees;
 use crate::connection::State;
 use crate::quic::{QuicLink, TOGETHER, ending};
 use crate::recorder::Recorder;
-use crate::scheduler::Permits;
+use crate::scheduler::ConcurrencySlots;
 use crate::tls::Agreed;
 
 impl<D: Driver> Network<'_, D> {
@@ -106,7 +106,7 @@ impl<D: Driver> Network<'_, D> {
     pub(super) fn flush_quic(
         &mut self,
         slot: Slot,
-        permits: &mut Permits,
+        concurrency_slots: &mut ConcurrencySlots,
         recorder: &mut Recorder,
     ) {
         let connection = self.connections.get(slot);
@@ -126,15 +126,15 @@ impl<D: Driver> Network<'_, D> {
             recorder.datagrams_sent(connection.family, cast.size, segment, self.driver.woke());
             let ecn = cast.ecn.map_or(0, |ecn| ecn as u8);
             match self.driver.cast(slot, &quic.out[..cast.size], cast.segment_size, ecn) {
-                Handed::Whole(at) => last = Some(at),
-                Handed::Later => buffer.busy = true,
+                SendProgress::Whole(at) => last = Some(at),
+                SendProgress::Later => buffer.busy = true,
             }
         }
         quic.set_timer(slot, link);
         let busy = buffer.busy;
         self.gather_all(slot);
         if let Some(at) = last.filter(|_| !busy) {
-            self.passed(slot, at, permits);
+            self.passed(slot, at, concurrency_slots);
         }
     }
 

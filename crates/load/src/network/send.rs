@@ -1,12 +1,12 @@
 //! Sending bytes that are generated anew each time. They are gathered while events are processed,
 //! so that what belongs together is encrypted and sent together.
 
-use sixmark_sys::driver::{Driver, Handed, Slot};
+use sixmark_sys::driver::{Driver, SendProgress, Slot};
 
 use super::Network;
 use crate::connection::{Connection, State};
 use crate::recorder::Recorder;
-use crate::scheduler::Permits;
+use crate::scheduler::ConcurrencySlots;
 use crate::tls::{Failure, Room};
 
 impl<D: Driver> Network<'_, D> {
@@ -15,15 +15,15 @@ impl<D: Driver> Network<'_, D> {
     pub(crate) fn flush(
         &mut self,
         slot: Slot,
-        permits: &mut Permits,
+        concurrency_slots: &mut ConcurrencySlots,
         recorder: &mut Recorder,
     ) -> Result<(), Failure> {
         if self.is_over_quic() {
-            self.flush_quic(slot, permits, recorder);
+            self.flush_quic(slot, concurrency_slots, recorder);
             return Ok(());
         }
         while let Some(at) = self.pass(slot, recorder)? {
-            self.passed(slot, at, permits);
+            self.passed(slot, at, concurrency_slots);
         }
         Ok(())
     }
@@ -45,8 +45,8 @@ impl<D: Driver> Network<'_, D> {
         };
         recorder.bytes_sent(family, buffer.bytes.len(), self.driver.woke());
         match self.driver.pass(slot, &mut buffer.bytes) {
-            Handed::Whole(at) => Ok(Some(at)),
-            Handed::Later => {
+            SendProgress::Whole(at) => Ok(Some(at)),
+            SendProgress::Later => {
                 buffer.busy = true;
                 Ok(None)
             }
@@ -60,11 +60,11 @@ impl<D: Driver> Network<'_, D> {
     }
 
     /// Records that the driver has accepted the last of the bytes, at `at`.
-    pub(crate) fn passed(&mut self, slot: Slot, at: u64, permits: &mut Permits) {
+    pub(crate) fn passed(&mut self, slot: Slot, at: u64, concurrency_slots: &mut ConcurrencySlots) {
         let Some(buffer) = &mut self.connections.get(slot).send_buffer else { return };
         buffer.busy = false;
-        for permit in buffer.leaving.drain(..) {
-            permits.get(permit).note_sent(at);
+        for concurrency_slot in buffer.leaving.drain(..) {
+            concurrency_slots.get(concurrency_slot).note_sent(at);
         }
     }
 

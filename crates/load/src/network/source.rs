@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_a_pool_take_turns_and_begin_again() {
+    fn cycles_through_the_addresses_of_a_pool() {
         let v4 = dealt(&[("127.0.0.254", 24)], Family::Ipv4, 4);
         assert_eq!(v4, ["127.0.0.254", "127.0.0.255", "127.0.0.0", "127.0.0.1"]);
         let v6 = dealt(&[("fd00::", 64), ("fd01::1", 128)], Family::Ipv6, 4);

@@ -4,8 +4,8 @@ use sixmark_http::http1::{
     Complete, Early, Fed, Http1Violation, RequestKind, ResponseReader, ResponseVisitor,
 };
 
-use super::{Breach, Memory};
-use crate::exchange::Permit;
+use super::{Memory, ProtocolViolation};
+use crate::exchange::ConcurrencySlot;
 use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
 
@@ -13,7 +13,7 @@ use crate::tls::{Failure, Room};
 #[derive(Debug, Default)]
 pub(crate) struct Http1 {
     reader: ResponseReader,
-    permit: Permit,
+    concurrency_slot: ConcurrencySlot,
 }
 
 impl Http1 {
@@ -22,13 +22,14 @@ impl Http1 {
         Http1 { reader: ResponseReader::of_http10(), ..Http1::default() }
     }
 
-    /// Returns the permit of the exchange on the connection. It is meaningless if there is none.
-    pub(crate) fn permit(&self) -> Permit {
-        self.permit
+    /// Returns the concurrency slot of the exchange on the connection. It is meaningless if there
+    /// is none.
+    pub(crate) fn concurrency_slot(&self) -> ConcurrencySlot {
+        self.concurrency_slot
     }
 
-    pub(super) fn enqueue(&mut self, permit: Permit) {
-        self.permit = permit;
+    pub(super) fn enqueue(&mut self, concurrency_slot: ConcurrencySlot) {
+        self.concurrency_slot = concurrency_slot;
     }
 
     /// Prepares for the response to a request of this kind, which is about to be sent.
@@ -42,12 +43,12 @@ impl Http1 {
         bytes: &[u8],
         memory: &mut Memory,
         visitor: Option<&mut dyn ResponseVisitor>,
-    ) -> Result<Fed, Breach> {
+    ) -> Result<Fed, ProtocolViolation> {
         let fed = match visitor {
             None => self.reader.feed_knowing(bytes, &mut memory.known),
             Some(visitor) => self.reader.feed_seeing(bytes, &mut memory.known, visitor),
         };
-        fed.map_err(Breach::from)
+        fed.map_err(ProtocolViolation::from)
     }
 
     /// Returns the number of complete interim responses before the current response.
@@ -78,14 +79,18 @@ impl Http1 {
 
     pub(super) fn fill(&mut self, buffer: &mut SendBuffer, room: &mut Room) -> Result<(), Failure> {
         if buffer.encrypt_message(room)? {
-            buffer.leaving.push(self.permit);
+            buffer.leaving.push(self.concurrency_slot);
         }
         Ok(())
     }
 }
 
-impl From<Http1Violation> for Breach {
-    fn from(violation: Http1Violation) -> Breach {
-        Breach { own_limit: violation.is_own_limit(), code: None, text: violation.text() }
+impl From<Http1Violation> for ProtocolViolation {
+    fn from(violation: Http1Violation) -> ProtocolViolation {
+        ProtocolViolation {
+            own_limit: violation.is_own_limit(),
+            code: None,
+            text: violation.text(),
+        }
     }
 }

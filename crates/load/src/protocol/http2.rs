@@ -3,9 +3,9 @@
 use sixmark_http::http2::{Connection, Http2Request, Http2Violation, Options};
 use sixmark_http::observer::Observer;
 
-use super::Breach;
+use super::ProtocolViolation;
 use super::multiplexer::Multiplexer;
-use crate::exchange::Permit;
+use crate::exchange::ConcurrencySlot;
 use crate::notes::Outgoing;
 use crate::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
@@ -24,26 +24,30 @@ impl Http2 {
 }
 
 impl Multiplexer for Http2 {
-    fn begin(&mut self, permit: Permit, request: Outgoing<'_>) -> bool {
+    fn begin(&mut self, concurrency_slot: ConcurrencySlot, request: Outgoing<'_>) -> bool {
         match &request.forms().http2 {
             Some(form) if self.machine.room() > 0 => {
                 let own = request.make(Http2Request::new);
-                self.machine.begin(permit, own.as_ref().unwrap_or(form))
+                self.machine.begin(concurrency_slot, own.as_ref().unwrap_or(form))
             }
             _ => false,
         }
     }
 
-    fn list_exchanges(&self, list: &mut Vec<Permit>) {
+    fn list_exchanges(&self, list: &mut Vec<ConcurrencySlot>) {
         list.extend(self.machine.tokens());
     }
 
-    fn cancel(&mut self, permit: Permit) {
-        self.machine.cancel(permit);
+    fn cancel(&mut self, concurrency_slot: ConcurrencySlot) {
+        self.machine.cancel(concurrency_slot);
     }
 
-    fn read(&mut self, bytes: &[u8], observer: &mut impl Observer) -> Result<(), Breach> {
-        self.machine.feed(bytes, observer).map_err(Breach::from)
+    fn read(
+        &mut self,
+        bytes: &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<(), ProtocolViolation> {
+        self.machine.feed(bytes, observer).map_err(ProtocolViolation::from)
     }
 
     fn fill(
@@ -55,8 +59,8 @@ impl Multiplexer for Http2 {
         if ready {
             buffer.gather(self.machine.output(), room)?;
         }
-        while let Some(permit) = self.machine.next_written() {
-            buffer.leaving.push(permit);
+        while let Some(concurrency_slot) = self.machine.next_written() {
+            buffer.leaving.push(concurrency_slot);
         }
         Ok(())
     }
@@ -79,9 +83,9 @@ impl Multiplexer for Http2 {
     }
 }
 
-impl From<Http2Violation> for Breach {
-    fn from(violation: Http2Violation) -> Breach {
+impl From<Http2Violation> for ProtocolViolation {
+    fn from(violation: Http2Violation) -> ProtocolViolation {
         let (own_limit, code) = (violation.is_own_limit(), Some(violation.code().into()));
-        Breach { own_limit, code, text: violation.text() }
+        ProtocolViolation { own_limit, code, text: violation.text() }
     }
 }

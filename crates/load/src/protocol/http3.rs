@@ -8,8 +8,8 @@ use sixmark_http::http3::{Control, Heads, Http3Request, Http3Violation, StreamRe
 use sixmark_http::observer::Observer;
 
 use super::multiplexer::Multiplexer;
-use super::{Breach, Memory};
-use crate::exchange::Permit;
+use super::{Memory, ProtocolViolation};
+use crate::exchange::ConcurrencySlot;
 use crate::notes::Outgoing;
 use crate::quic::QuicLink;
 use crate::send_buffer::SendBuffer;
@@ -20,7 +20,7 @@ pub(super) struct Http3 {
     link: QuicLink,
     control: Control,
     /// Exchanges whose request was written completely since the last call of `fill`.
-    written: Vec<Permit>,
+    written: Vec<ConcurrencySlot>,
     streams: HashMap<StreamId, Stream>,
     /// The unidirectional streams that the peer opened.
     theirs: Vec<StreamId>,
@@ -29,7 +29,7 @@ pub(super) struct Http3 {
 /// The stream of an exchange.
 #[derive(Debug)]
 struct Stream {
-    permit: Permit,
+    concurrency_slot: ConcurrencySlot,
     reader: StreamReader,
     /// The request, and how many of its bytes are written. `None` once it is written or stopped.
     request: Option<(Arc<Http3Request>, usize)>,
@@ -42,22 +42,23 @@ impl std::fmt::Debug for Http3 {
 }
 
 impl Multiplexer for Http3 {
-    fn begin(&mut self, permit: Permit, outgoing: Outgoing<'_>) -> bool {
+    fn begin(&mut self, concurrency_slot: ConcurrencySlot, outgoing: Outgoing<'_>) -> bool {
         let Some(form) = &outgoing.forms().http3 else { return false };
         let Some(id) = self.link.connection.streams().open(Dir::Bi) else { return false };
         let request = outgoing.make(Http3Request::new).map_or_else(|| Arc::clone(form), Arc::new);
-        let reader = StreamReader::new(permit, &request);
-        self.streams.insert(id, Stream { permit, reader, request: Some((request, 0)) });
+        let reader = StreamReader::new(concurrency_slot, &request);
+        self.streams.insert(id, Stream { concurrency_slot, reader, request: Some((request, 0)) });
         self.write(id);
         true
     }
 
-    fn list_exchanges(&self, list: &mut Vec<Permit>) {
-        list.extend(self.streams.values().map(|stream| stream.permit));
+    fn list_exchanges(&self, list: &mut Vec<ConcurrencySlot>) {
+        list.extend(self.streams.values().map(|stream| stream.concurrency_slot));
     }
 
-    fn cancel(&mut self, permit: Permit) {
-        let found = self.streams.iter().find(|(_, stream)| stream.permit == permit);
+    fn cancel(&mut self, concurrency_slot: ConcurrencySlot) {
+        let found =
+            self.streams.iter().find(|(_, stream)| stream.concurrency_slot == concurrency_slot);
         let Some(id) = found.map(|(&id, _)| id) else { return };
         self.streams.remove(&id);
         let _ = self.link.connection.recv_stream(id).stop(VarInt::from(CANCELLED));
@@ -69,7 +70,7 @@ impl Multiplexer for Http3 {
         event: StreamEvent,
         memory: &mut Memory,
         observer: &mut impl Observer,
-    ) -> Result<(), Breach> {
+    ) -> Result<(), ProtocolViolation> {
         match event {
             StreamEvent::Readable { id } => self.take(id, memory, observer)?,
             StreamEvent::Opened { dir: Dir::Uni } => {
@@ -159,7 +160,7 @@ impl Http3 {
                 _ if left_to_write(&request, written).is_empty() => {
                     // This fails only if the peer stopped the stream; its response is what counts.
                     let _ = to.finish();
-                    return self.written.push(stream.permit);
+                    return self.written.push(stream.concurrency_slot);
                 }
                 Ok(count) => written += count,
                 Err(WriteError::Blocked) => {
@@ -313,10 +314,10 @@ impl Http3 {
     }
 }
 
-impl From<Http3Violation> for Breach {
-    fn from(violation: Http3Violation) -> Breach {
+impl From<Http3Violation> for ProtocolViolation {
+    fn from(violation: Http3Violation) -> ProtocolViolation {
         let (own_limit, code) = (violation.is_own_limit(), Some(violation.code()));
-        Breach { own_limit, code, text: violation.text() }
+        ProtocolViolation { own_limit, code, text: violation.text() }
     }
 }
 
@@ -327,8 +328,9 @@ const CANCELLED: u32 = code::REQUEST_CANCELLED as u32;
 /// Returns the unwritten rest of a request after `written` bytes, or the first piece of that rest.
 fn left_to_write(request: &Http3Request, written: usize) -> &[u8] {
     let head = request.head();
-    match written < head.len() {
-        true => &head[written..],
-        false => request.body().map_or(&[], |body| &body[written - head.len()..]),
+    if written < head.len() {
+        &head[written..]
+    } else {
+        request.body().map_or(&[], |body| &body[written - head.len()..])
     }
 }

@@ -17,7 +17,7 @@ pub(super) use sixmark_http::http1::{Complete, ResponseVisitor};
 use sixmark_http::http3::Heads;
 use sixmark_record::plan::http::Http;
 
-use super::exchange::Permit;
+use super::exchange::ConcurrencySlot;
 use super::quic::QuicLink;
 use super::send_buffer::SendBuffer;
 use crate::tls::{Failure, Room};
@@ -43,7 +43,7 @@ pub(super) struct Memory {
 
 /// A violation of the protocol in received data.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Breach {
+pub(super) struct ProtocolViolation {
     /// True if the data exceeds a limit of this side, and is no violation of the protocol.
     pub(super) own_limit: bool,
     /// The error code with which to close the connection. `None` if the protocol has no codes.
@@ -77,25 +77,27 @@ impl Protocol {
     }
 
     /// Queues an exchange until its connection is established and has room for it.
-    pub(super) fn enqueue(&mut self, permit: Permit) {
+    pub(super) fn enqueue(&mut self, concurrency_slot: ConcurrencySlot) {
         match self {
-            Protocol::Serial(machine) => machine.enqueue(permit),
-            Protocol::Multiplexed(streams) => streams.enqueue(permit),
+            Protocol::Serial(machine) => machine.enqueue(concurrency_slot),
+            Protocol::Multiplexed(streams) => streams.enqueue(concurrency_slot),
         }
     }
 
     /// Appends the exchanges of a connection that has `in_flight` of them.
-    pub(super) fn list_exchanges(&self, in_flight: u32, list: &mut Vec<Permit>) {
+    pub(super) fn list_exchanges(&self, in_flight: u32, list: &mut Vec<ConcurrencySlot>) {
         match self {
-            Protocol::Serial(machine) => list.extend((in_flight > 0).then_some(machine.permit())),
+            Protocol::Serial(machine) => {
+                list.extend((in_flight > 0).then_some(machine.concurrency_slot()))
+            }
             Protocol::Multiplexed(streams) => streams.list_exchanges(list),
         }
     }
 
     /// Cancels one exchange of a multiplexed connection.
-    pub(super) fn cancel(&mut self, permit: Permit) {
+    pub(super) fn cancel(&mut self, concurrency_slot: ConcurrencySlot) {
         if let Protocol::Multiplexed(streams) = self {
-            streams.cancel(permit);
+            streams.cancel(concurrency_slot);
         }
     }
 

@@ -3,8 +3,8 @@
 use quinn_proto::StreamEvent;
 use sixmark_http::observer::Observer;
 
-use super::{Breach, Memory};
-use crate::exchange::Permit;
+use super::{Memory, ProtocolViolation};
+use crate::exchange::ConcurrencySlot;
 use crate::notes::Outgoing;
 use crate::quic::QuicLink;
 use crate::send_buffer::SendBuffer;
@@ -13,16 +13,20 @@ use crate::tls::{Failure, Room};
 /// The state of such a protocol on one connection.
 pub(super) trait Multiplexer {
     /// Starts an exchange. Returns false if the peer has no room for another.
-    fn begin(&mut self, permit: Permit, request: Outgoing<'_>) -> bool;
+    fn begin(&mut self, concurrency_slot: ConcurrencySlot, request: Outgoing<'_>) -> bool;
 
     /// Appends the exchanges that were started and have not ended.
-    fn list_exchanges(&self, list: &mut Vec<Permit>);
+    fn list_exchanges(&self, list: &mut Vec<ConcurrencySlot>);
 
     /// Cancels an exchange that was started.
-    fn cancel(&mut self, permit: Permit);
+    fn cancel(&mut self, concurrency_slot: ConcurrencySlot);
 
     /// Reads data received on a connection that is a stream of bytes.
-    fn read(&mut self, _bytes: &[u8], _observer: &mut impl Observer) -> Result<(), Breach> {
+    fn read(
+        &mut self,
+        _bytes: &[u8],
+        _observer: &mut impl Observer,
+    ) -> Result<(), ProtocolViolation> {
         Ok(())
     }
 
@@ -32,7 +36,7 @@ pub(super) trait Multiplexer {
         _event: StreamEvent,
         _memory: &mut Memory,
         _observer: &mut impl Observer,
-    ) -> Result<(), Breach> {
+    ) -> Result<(), ProtocolViolation> {
         Ok(())
     }
 

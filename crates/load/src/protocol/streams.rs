@@ -8,8 +8,8 @@ use sixmark_http::observer::Observer;
 use super::http2::Http2;
 use super::http3::Http3;
 use super::multiplexer::Multiplexer;
-use super::{Breach, Memory};
-use crate::exchange::Permit;
+use super::{Memory, ProtocolViolation};
+use crate::exchange::ConcurrencySlot;
 use crate::notes::Outgoing;
 use crate::quic::QuicLink;
 use crate::send_buffer::SendBuffer;
@@ -19,7 +19,7 @@ use crate::tls::{Failure, Room};
 #[derive(Debug)]
 pub(crate) struct Streams {
     /// The exchanges that wait for the connection, or for room for another stream.
-    waiting: VecDeque<Permit>,
+    waiting: VecDeque<ConcurrencySlot>,
     machine: Machine,
 }
 
@@ -51,19 +51,23 @@ impl Streams {
     }
 
     /// Queues an exchange until there is room for it.
-    pub(super) fn enqueue(&mut self, permit: Permit) {
-        self.waiting.push_back(permit);
+    pub(super) fn enqueue(&mut self, concurrency_slot: ConcurrencySlot) {
+        self.waiting.push_back(concurrency_slot);
     }
 
     /// Returns the exchange that has waited for longest.
-    pub(crate) fn first_waiting(&self) -> Option<Permit> {
+    pub(crate) fn first_waiting(&self) -> Option<ConcurrencySlot> {
         self.waiting.front().copied()
     }
 
     /// Starts the exchange that has waited for longest. Returns false if the peer has no room for
     /// another.
-    pub(crate) fn begin_waiting(&mut self, permit: Permit, request: Outgoing<'_>) -> bool {
-        let begun = with!(&mut self.machine, machine => machine.begin(permit, request));
+    pub(crate) fn begin_waiting(
+        &mut self,
+        concurrency_slot: ConcurrencySlot,
+        request: Outgoing<'_>,
+    ) -> bool {
+        let begun = with!(&mut self.machine, machine => machine.begin(concurrency_slot, request));
         if begun {
             self.waiting.pop_front();
         }
@@ -71,24 +75,28 @@ impl Streams {
     }
 
     /// Removes and returns all exchanges that wait.
-    pub(crate) fn take_waiting(&mut self) -> VecDeque<Permit> {
+    pub(crate) fn take_waiting(&mut self) -> VecDeque<ConcurrencySlot> {
         std::mem::take(&mut self.waiting)
     }
 
-    pub(super) fn list_exchanges(&self, list: &mut Vec<Permit>) {
+    pub(super) fn list_exchanges(&self, list: &mut Vec<ConcurrencySlot>) {
         with!(&self.machine, machine => machine.list_exchanges(list));
         list.extend(&self.waiting);
     }
 
-    pub(super) fn cancel(&mut self, permit: Permit) {
-        match self.waiting.iter().position(|&waiting| waiting == permit) {
+    pub(super) fn cancel(&mut self, concurrency_slot: ConcurrencySlot) {
+        match self.waiting.iter().position(|&waiting| waiting == concurrency_slot) {
             Some(at) => drop(self.waiting.remove(at)),
-            None => with!(&mut self.machine, machine => machine.cancel(permit)),
+            None => with!(&mut self.machine, machine => machine.cancel(concurrency_slot)),
         }
     }
 
     /// Reads data received on the connection.
-    pub(crate) fn read(&mut self, bytes: &[u8], by: &mut impl Observer) -> Result<(), Breach> {
+    pub(crate) fn read(
+        &mut self,
+        bytes: &[u8],
+        by: &mut impl Observer,
+    ) -> Result<(), ProtocolViolation> {
         with!(&mut self.machine, machine => machine.read(bytes, by))
     }
 
@@ -98,7 +106,7 @@ impl Streams {
         event: StreamEvent,
         memory: &mut Memory,
         observer: &mut impl Observer,
-    ) -> Result<(), Breach> {
+    ) -> Result<(), ProtocolViolation> {
         with!(&mut self.machine, machine => machine.attend(event, memory, observer))
     }
 
@@ -149,9 +157,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exchange_that_waits_is_given_up_and_the_others_keep_their_order() {
+    fn cancelling_a_waiting_exchange_keeps_the_order_of_the_others() {
         let mut streams = Streams::new(4, None);
-        [3, 5, 7].into_iter().for_each(|permit| streams.enqueue(permit));
+        [3, 5, 7].into_iter().for_each(|concurrency_slot| streams.enqueue(concurrency_slot));
         streams.cancel(5);
         let mut listed = Vec::new();
         streams.list_exchanges(&mut listed);

@@ -143,7 +143,7 @@ impl Recorder {
         self.tally[family].failures.add(failure, 1);
         self.tally[family].endpoint(endpoint).failures.add(failure, 1);
         self.counted_apart(family, exchange).for_each(|of| of.failures.add(failure, 1));
-        let broken = self.breach.filter(|_| failure.outcome == Outcome::Protocol);
+        let broken = self.violation.filter(|_| failure.outcome == Outcome::Protocol);
         broken.into_iter().for_each(|what| self.tally[family].breaches.add(what, 1));
         let cut_off = failure.outcome == Outcome::Abandoned;
         self.slice.families[family].failed += u64::from(!cut_off);
@@ -162,16 +162,16 @@ impl Recorder {
         }
         let stalled = !self.is_timed(exchange.due.unwrap_or(exchange.start));
         let failure = if stalled { of_this_host(failure) } else { failure };
-        let (name, breach) = (self.name_of(exchange), self.breach);
+        let (name, violation) = (self.name_of(exchange), self.violation);
         let tally = &mut self.tally[family];
         tally.add_failed_warm_up(failure, endpoint, name);
-        let broken = breach.filter(|_| failure.outcome == Outcome::Protocol);
+        let broken = violation.filter(|_| failure.outcome == Outcome::Protocol);
         broken.into_iter().for_each(|what| tally.failing_warm_up().breaches.add(what, 1));
     }
 
     /// Records how long an exchange that ended at `now` waited without a response until its
     /// timeout.
-    pub(crate) fn note_silence(
+    pub(crate) fn note_unresponsive(
         &mut self,
         (family, endpoint): (Family, usize),
         exchange: &Exchange,
@@ -206,7 +206,7 @@ impl Recorder {
         let (name, step) = (self.name_of(exchange), self.step_of(exchange));
         let (age_ns, counted) = (now.saturating_sub(since), exchange.counted);
         let silent_ns = self.measured_time(exchange.start, now);
-        // A younger one is never evidence of silence. Leaving these out saves memory.
+        // A younger one is never evidence of an unresponsive peer. Leaving these out saves memory.
         if age_ns > YOUNGEST_NS {
             let in_flight = InFlight { age_ns, silent_ns, phase, endpoint, name, step, counted };
             self.tally[family].in_flight.push(in_flight);

@@ -16,7 +16,7 @@ use sixmark_record::lapses::Lapses;
 use sixmark_record::plan::LoadPlan;
 use sixmark_record::plan::accept::AcceptStatus;
 use sixmark_record::tally::{RunningCounts, Slice, SliceTally, Tally};
-use sixmark_record::truth::TruthBook;
+use sixmark_record::truth::ClientRecords;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::STALL;
@@ -31,8 +31,8 @@ const SECOND: u64 = 1_000_000_000;
 
 /// On each worker, the paths of this many connections of each family are all asked about.
 const PATHS: u64 = 256;
-/// On each worker, this many connections of each family have timestamps of what they receive, and few
-/// of the others up to a number: a timestamp makes a small exchange a tenth dearer.
+/// On each worker, this many connections of each family have timestamps of what they receive, and
+/// few of the others up to a number: a timestamp makes a small exchange a tenth dearer.
 const ARRIVALS: [u64; 2] = [2, 64];
 
 /// The counts of a worker.
@@ -43,8 +43,8 @@ pub(crate) struct Recorder {
     pub(crate) lapses: Lapses,
     /// The time at which the worker last resumed after a stall; 0 if it never stalled.
     back_at: u64,
-    /// The samples of connections for which the kernel is asked about the path, and for timestamps of
-    /// what they receive.
+    /// The samples of connections for which the kernel is asked about the path, and for timestamps
+    /// of what they receive.
     paths: Sampling,
     arrivals: Sampling,
     accepted: AcceptStatus,
@@ -53,7 +53,7 @@ pub(crate) struct Recorder {
     /// The steps of the rate. None unless exchanges are counted by step.
     steps: LoadSteps,
     /// The protocol violation in the responses being processed, if any.
-    pub(crate) breach: Option<&'static str>,
+    pub(crate) violation: Option<&'static str>,
     /// The trace of each connection and exchange, if one is wanted.
     trace: Option<Box<Trace>>,
     /// The current slice; if tenths are recorded, the current tenth of it.
@@ -96,7 +96,7 @@ impl Recorder {
             accepted: prepared.plan.accept_status,
             names: Arc::clone(&prepared.names),
             steps: LoadSteps::new(&prepared.plan),
-            breach: None,
+            violation: None,
             trace: prepared.told.then(Box::default),
             slice,
             tenths: prepared.tenths.then(|| Box::new(Tenths::new(begin))),
@@ -225,10 +225,16 @@ impl Recorder {
         }
     }
 
-    /// Records that `permits` permits waited for a connection of a family from `since` to `now`.
-    pub(crate) fn awaited(&mut self, family: Family, permits: usize, [since, now]: [u64; 2]) {
+    /// Records that `concurrency_slots` concurrency slots waited for a connection of a family from
+    /// `since` to `now`.
+    pub(crate) fn awaited(
+        &mut self,
+        family: Family,
+        concurrency_slots: usize,
+        [since, now]: [u64; 2],
+    ) {
         let waited = now.saturating_sub(since.max(self.begin));
-        self.tally[family].connections.awaited_ns += waited * permits as u64;
+        self.tally[family].connections.awaited_ns += waited * concurrency_slots as u64;
     }
 
     /// Counts the start of an exchange, in the measurement if `counted`, else in the warm-up.
@@ -352,9 +358,9 @@ impl Recorder {
     }
 
     /// Returns the trace, after the measurement ended at `last`.
-    pub(crate) fn end_trace(&mut self, last: u64) -> TruthBook {
+    pub(crate) fn end_trace(&mut self, last: u64) -> ClientRecords {
         let begin = self.begin;
-        self.trace.take().map_or_else(TruthBook::default, |trace| trace.end(begin, last))
+        self.trace.take().map_or_else(ClientRecords::default, |trace| trace.end(begin, last))
     }
 
     /// Returns the counts and times of the current slice or, if tenths are recorded, of the current
@@ -366,10 +372,7 @@ impl Recorder {
     /// Returns when the current slice ends; never before the measurement has begun, and while the
     /// exchanges in flight at the end are awaited.
     pub(crate) fn slice_end(&self) -> u64 {
-        match self.is_between_ends() {
-            false => u64::MAX,
-            true => self.begin + (self.second + 1) * SECOND,
-        }
+        if self.is_between_ends() { self.begin + (self.second + 1) * SECOND } else { u64::MAX }
     }
 
     /// Returns true unless the measurement awaits its first request, or the last responses.

@@ -45,7 +45,7 @@ mod tests {
     const ALL: u64 = 256;
 
     #[test]
-    fn the_first_are_all_asked_and_an_eighth_of_the_others() {
+    fn samples_all_first_connections_and_an_eighth_of_the_others() {
         let mut sampling = Sampling::of_first(ALL, 0);
         for family in Family::BOTH {
             assert!((0..ALL).all(|_| sampling.takes(family)));
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn few_of_the_connections_that_come_early_are_asked() {
+    fn samples_few_of_the_early_connections() {
         let mut sampling = Sampling::of_first(2, 64);
         let early = (0..64).filter(|_| sampling.takes(Family::Ipv4)).count();
         assert!((3..=5).contains(&early), "{early}");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_in_turn_are_asked_alike() {
+    fn samples_targets_in_rotation_equally() {
         for targets in [2, 3, 4, 8, 16, 100] {
             let mut sampling = Sampling::of_first(ALL, 0);
             let mut asked = vec![0_i64; targets];

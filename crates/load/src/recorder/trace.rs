@@ -1,6 +1,6 @@
 //! The trace of each connection and exchange, for comparison with captured packets (`run --truth`).
 
-use sixmark_record::truth::{Opened, RecordedExchange, TruthBook};
+use sixmark_record::truth::{ClientRecords, Opened, RecordedExchange};
 use sixmark_sys::driver::Slot;
 use sixmark_wire::flow::Ends;
 
@@ -10,7 +10,7 @@ use crate::exchange::Exchange;
 /// The trace so far.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
-    book: TruthBook,
+    client_records: ClientRecords,
     /// By slot: the number of its connection in the trace, if it has one.
     numbers: Vec<Option<u32>>,
 }
@@ -25,8 +25,9 @@ impl Trace {
         }
         let (called, connected) = (connection.opened, connection.connected);
         let (took, counted) = (connection.connect_took, connection.counted);
-        self.numbers[index] =
-            ends.and_then(|ends| self.book.open(Opened { ends, called, connected, took, counted }));
+        self.numbers[index] = ends.and_then(|ends| {
+            self.client_records.open(Opened { ends, called, connected, took, counted })
+        });
     }
 
     /// Adds an exchange whose response was complete at `end`.
@@ -39,20 +40,27 @@ impl Trace {
     ) {
         let first = exchange.first.unwrap_or(end);
         let (number, sent) = (connection.requests, exchange.sent);
-        // If the request was sent before on another connection, this one was opened to send it again,
-        // and its packets show no more than that.
+        // If the request was sent before on another connection, this one was opened to send it
+        // again, and its packets show no more than that.
         let start = if exchange.tries > 0 { connection.opened } else { exchange.start };
         match self.numbers.get(slot as usize).copied().flatten() {
             Some(connection) => {
-                self.book.tell(RecordedExchange { connection, number, start, sent, first, end });
+                self.client_records.tell(RecordedExchange {
+                    connection,
+                    number,
+                    start,
+                    sent,
+                    first,
+                    end,
+                });
             }
-            None => self.book.miss(connection.family),
+            None => self.client_records.miss(connection.family),
         }
     }
 
     /// Returns the trace, with the begin and end of the measurement.
-    pub(super) fn end(mut self, begun: u64, last: u64) -> TruthBook {
-        self.book.measured = begun..last.max(begun);
-        self.book
+    pub(super) fn end(mut self, begun: u64, last: u64) -> ClientRecords {
+        self.client_records.measured = begun..last.max(begun);
+        self.client_records
     }
 }

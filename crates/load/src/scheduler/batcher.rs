@@ -1,13 +1,13 @@
-//! Freed permits that are given out in groups, so that requests which share a connection are sent
-//! together.
+//! Freed concurrency slots that are given out in groups, so that requests which share a connection
+//! are sent together.
 //!
 //! A closed loop with many exchanges on each connection, started one by one as responses arrive,
 //! settles into a state where nearly every response is read separately and every request is sent
 //! separately. The kernel's work for each then outweighs everything else, on both sides. Exchanges
 //! that wait here have not started, so no measured time is distorted; only a small share of the
-//! permits is unused.
+//! concurrency slots is unused.
 
-/// At most one in this many of a worker's permits may wait for others.
+/// At most one in this many of a worker's concurrency slots may wait for others.
 const SHARE: usize = 16;
 /// Maximum size of a group. Larger ones save nothing more.
 const MOST: usize = 16;
@@ -18,13 +18,13 @@ const PATIENCE: u64 = 10_000_000;
 /// The first such pause, in nanoseconds. It doubles each time.
 const PAUSE: u64 = 1_000_000_000;
 
-/// The permits that wait to be given out.
+/// The concurrency slots that wait to be given out.
 #[derive(Debug)]
 pub(super) struct Batcher {
-    /// The number of permits in a group.
+    /// The number of concurrency slots in a group.
     group: usize,
     waiting: usize,
-    /// The time at which the waiting permits are given out in any case.
+    /// The time at which the waiting concurrency slots are given out in any case.
     until: u64,
     /// No groups are formed before this time.
     paused_until: u64,
@@ -32,17 +32,17 @@ pub(super) struct Batcher {
 }
 
 impl Batcher {
-    /// Creates a batcher that gives out every permit at once.
+    /// Creates a batcher that gives out every concurrency slot at once.
     pub(super) fn none() -> Batcher {
         Batcher { group: 1, waiting: 0, until: 0, paused_until: 0, pause: PAUSE }
     }
 
-    /// Creates the batcher of a worker with this number of permits.
-    pub(super) fn of(permits: usize) -> Batcher {
-        Batcher { group: (permits / SHARE).clamp(1, MOST), ..Batcher::none() }
+    /// Creates the batcher of a worker with this number of concurrency slots.
+    pub(super) fn of(concurrency_slots: usize) -> Batcher {
+        Batcher { group: (concurrency_slots / SHARE).clamp(1, MOST), ..Batcher::none() }
     }
 
-    /// Adds a permit that was given back at `now`. Returns how many may be taken.
+    /// Adds a concurrency slot that was given back at `now`. Returns how many may be taken.
     pub(super) fn add(&mut self, now: u64) -> usize {
         if self.waiting == 0 {
             self.until = now.saturating_add(PATIENCE);
@@ -67,7 +67,7 @@ impl Batcher {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Returns when the waiting permits are to be taken at the latest.
+    /// Returns when the waiting concurrency slots are to be taken at the latest.
     pub(super) fn next(&self) -> Option<u64> {
         (self.waiting > 0).then_some(self.until)
     }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_is_given_out_when_it_is_whole() {
+    fn releases_a_group_when_it_is_complete() {
         let mut batcher = Batcher::of(48);
         assert_eq!([batcher.add(1), batcher.add(2), batcher.add(3)], [0, 0, 3]);
         assert_eq!(batcher.next(), None);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn few_places_make_no_groups_and_many_no_large_ones() {
+    fn does_not_group_few_slots_and_limits_the_size_of_groups() {
         assert_eq!(Batcher::of(31).add(0), 1);
         assert_eq!(Batcher::of(32).add(0), 0);
         let mut many = Batcher::of(1_000_000);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn where_groups_do_not_fill_there_are_none_for_longer_and_longer() {
+    fn pauses_grouping_for_doubling_times_if_groups_do_not_fill() {
         let mut batcher = Batcher::of(64);
         let mut now = 0;
         for pause in [PAUSE, 2 * PAUSE, 4 * PAUSE] {

@@ -1,4 +1,4 @@
-//! How long permits wait for a connection when no more may be opened.
+//! How long concurrency slots wait for a connection when no more may be opened.
 //!
 //! There are never more connections than the plan allows. A server with few slots gives them to the
 //! connections that exist, including idle ones; the others would look as if their family failed.
@@ -17,11 +17,11 @@ const RESPONSES: u64 = 4;
 const SHORT_STALL: u64 = 5_000_000;
 const LONG_STALL: u64 = 1_000_000_000;
 
-/// Permits that wait for a connection of a family.
+/// Concurrency slots that wait for a connection of a family.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocked {
     family: Family,
-    permits: usize,
+    concurrency_slots: usize,
     /// The start of the waiting that has not been counted yet.
     since: u64,
     /// The time since which no exchange has started.
@@ -29,21 +29,21 @@ pub(super) struct Blocked {
 }
 
 impl Blocked {
-    /// Creates the state for `permits` permits that wait from `now` on. `before` is the state that
-    /// it replaces, if there is one.
+    /// Creates the state for `concurrency_slots` concurrency slots that wait from `now` on.
+    /// `before` is the state that it replaces, if there is one.
     pub(super) fn new(
         family: Family,
-        permits: usize,
+        concurrency_slots: usize,
         now: u64,
         before: Option<Blocked>,
     ) -> Blocked {
         let stalled_since = before.map_or(now, |blocked| blocked.stalled_since);
-        Blocked { family, permits, since: now, stalled_since }
+        Blocked { family, concurrency_slots, since: now, stalled_since }
     }
 
     /// Counts the waiting until `now`.
     pub(super) fn count(&self, now: u64, recorder: &mut Recorder) {
-        recorder.awaited(self.family, self.permits, [self.since, now]);
+        recorder.awaited(self.family, self.concurrency_slots, [self.since, now]);
     }
 
     /// Returns how long no exchange has started, in nanoseconds.
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_permits_waited_before_the_measurement_does_not_count() {
+    fn does_not_count_waiting_before_the_measurement() {
         for family in Family::BOTH {
             let mut recorder = recorder(1_000);
             Blocked::new(family, 3, 400, None).count(900, &mut recorder);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_wait_after_others_stall_since_the_first_did() {
+    fn permits_that_wait_later_keep_the_start_of_the_stall() {
         let first = Blocked::new(Family::Ipv6, 1, 400, None);
         let then = Blocked::new(Family::Ipv4, 2, 700, Some(first));
         assert_eq!(then.stalled_for(1_000), 600);

@@ -23,9 +23,12 @@ impl EndpointOrder {
         let weights = |family: Family| -> Vec<f64> {
             prepared.of_family[family].iter().map(|&(_, weight)| weight).collect()
         };
-        let turns = PerFamily::from_fn(|family| match is_poisson(prepared) {
-            true => Turns::Drawn(drawn(prepared, worker, counted, family, &weights(family))),
-            false => Turns::Dealt(dealt(prepared, worker, family, &weights(family))),
+        let turns = PerFamily::from_fn(|family| {
+            if is_poisson(prepared) {
+                Turns::Drawn(drawn(prepared, worker, counted, family, &weights(family)))
+            } else {
+                Turns::Dealt(dealt(prepared, worker, family, &weights(family)))
+            }
         });
         EndpointOrder { turns }
     }

@@ -1,57 +1,59 @@
 //! When the exchanges of a worker start, where each goes, and how many may be in flight.
 //!
-//! A *permit* is the right to have one exchange in flight. A worker has a fixed number of them. A
-//! free permit takes the next exchange: at once in a closed loop, when it is due in an open loop.
-//! This module sends nothing and closes nothing.
+//! A *concurrency slot* is the right to have one exchange in flight. A worker has a fixed number of
+//! them. A free concurrency slot takes the next exchange: at once in a closed loop, when it is due
+//! in an open loop. This module sends nothing and closes nothing.
 
 mod arrivals;
 mod batcher;
 mod blocked;
-mod debts;
-mod doubt;
+mod concurrency_slots;
 mod endpoint_order;
-mod permits;
+mod fairness_deficits;
 mod schedule;
-mod silence;
 mod steps;
+mod suspect_servers;
+mod unresponsive_peers;
 
 use sixmark_record::outcome::FailurePhase;
 use sixmark_record::plan::{LoadPlan, Plan};
 use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 
-use super::exchange::{Exchange, Permit};
+use super::exchange::{ConcurrencySlot, Exchange};
 use super::prepare::PreparedLoad;
 use super::recorder::Recorder;
 use arrivals::Arrivals;
-pub(super) use arrivals::Turn;
+pub(super) use arrivals::ScheduledExchange;
 use batcher::Batcher;
 use blocked::Blocked;
-use doubt::Doubt;
-pub(super) use permits::Permits;
+pub(super) use concurrency_slots::ConcurrencySlots;
 pub(super) use schedule::Schedule;
-use silence::Silence;
 pub(super) use steps::NextStep;
+use suspect_servers::SuspectServers;
+use unresponsive_peers::UnresponsivePeers;
 
-/// How long a permit rests after a connection could not be established, in nanoseconds. A peer that
-/// refuses connections must not make the closed loop a busy loop.
+/// How long a concurrency slot rests after a connection could not be established, in nanoseconds. A
+/// peer that refuses connections must not make the closed loop a busy loop.
 const REST: u64 = 50_000_000;
 /// A worker that never established a connection gives up after at least this many attempts.
 const HOPELESS: u64 = 16;
 
-/// The schedule and the permits of a worker. Times are in nanoseconds of the driver's clock.
+/// The schedule and the concurrency slots of a worker. Times are in nanoseconds of the driver's
+/// clock.
 #[derive(Debug)]
 pub(super) struct Scheduler {
     arrivals: Arrivals,
-    pub(super) permits: Permits,
-    /// Set while permits are free and exchanges may start, but there is no connection for them.
+    pub(super) concurrency_slots: ConcurrencySlots,
+    /// Set while concurrency slots are free and exchanges may start, but there is no connection for
+    /// them.
     blocked: Option<Blocked>,
     /// The families and servers that do not respond.
-    pub(super) silence: Silence,
+    pub(super) unresponsive_peers: UnresponsivePeers,
     /// The servers whose most recent result was a failure.
-    doubt: Doubt,
+    suspect_servers: SuspectServers,
     /// Exchanges to which redirects lead and that have not started.
-    following: Vec<(Permit, Turn)>,
+    following: Vec<(ConcurrencySlot, ScheduledExchange)>,
     /// The worker's number.
     number: u32,
     /// The time at which the load begins, including the warm-up.
@@ -69,13 +71,16 @@ impl Scheduler {
         times: [u64; 3],
     ) -> Scheduler {
         let (plan, load) = (&prepared.plan, &prepared.plan.load);
-        let permits = (usual * u64::from(plan.http.streams.get())) as usize;
+        let concurrency_slots = (usual * u64::from(plan.http.streams.get())) as usize;
         Scheduler {
             arrivals: Arrivals::new(prepared, number, times),
-            permits: Permits::new(permits, batcher(plan, permits)),
+            concurrency_slots: ConcurrencySlots::new(
+                concurrency_slots,
+                batcher(plan, concurrency_slots),
+            ),
             blocked: None,
-            silence: Silence::new(load, usual.max(HOPELESS)),
-            doubt: Doubt::new(prepared),
+            unresponsive_peers: UnresponsivePeers::new(load, usual.max(HOPELESS)),
+            suspect_servers: SuspectServers::new(prepared),
             following: Vec::new(),
             number,
             begin: times[0],
@@ -107,7 +112,7 @@ impl Scheduler {
 
     /// Returns true if the worker is done.
     pub(super) fn is_over(&self, now: u64) -> bool {
-        self.arrivals.is_over(now, self.permits.longest_in_flight().is_some())
+        self.arrivals.is_over(now, self.concurrency_slots.longest_in_flight().is_some())
     }
 
     /// Returns true if the duration of a closed loop is over and exchanges in flight are awaited.
@@ -123,42 +128,50 @@ impl Scheduler {
 
     /// Returns when the clock must be checked again for any of this, at the latest.
     pub(super) fn next_due(&mut self, now: u64, recorder: &Recorder) -> Option<u64> {
-        let may = self.permits.free() > 0 && self.blocked.is_none();
+        let may = self.concurrency_slots.free() > 0 && self.blocked.is_none();
         let look = if may { self.arrivals.look(now) } else { None };
         if look.is_some_and(|look| look <= now) {
             return Some(now);
         }
         let stalled =
             self.blocked.as_ref().and_then(|blocked| blocked.stalled_until(now, recorder));
-        let (timeout, rested) = (self.next_timeout(recorder), self.permits.next_waking());
+        let (timeout, rested) = (self.next_timeout(recorder), self.concurrency_slots.next_waking());
         let all = [look, stalled, timeout, rested, self.arrivals.closing(now)];
         all.into_iter().flatten().min()
     }
 
     /// Returns when the oldest exchange in flight times out.
     pub(super) fn next_timeout(&mut self, recorder: &Recorder) -> Option<u64> {
-        let permit = self.permits.longest_in_flight()?;
-        Some(self.deadline(permit, recorder))
+        let concurrency_slot = self.concurrency_slots.longest_in_flight()?;
+        Some(self.deadline(concurrency_slot, recorder))
     }
 
     /// Returns the age of the oldest exchange in flight in nanoseconds; 0 if there is none.
     pub(super) fn oldest_age(&mut self, now: u64) -> u64 {
-        let Some(permit) = self.permits.longest_in_flight() else { return 0 };
-        now.saturating_sub(self.permits.get(permit).start)
+        let Some(concurrency_slot) = self.concurrency_slots.longest_in_flight() else { return 0 };
+        now.saturating_sub(self.concurrency_slots.get(concurrency_slot).start)
     }
 
     /// Returns when an exchange times out. If the worker stalled meanwhile, the time counts from
     /// the end of the stall.
     #[inline]
-    pub(super) fn deadline(&mut self, permit: Permit, recorder: &Recorder) -> u64 {
-        let start = self.permits.get(permit).start.max(recorder.back_at());
+    pub(super) fn deadline(
+        &mut self,
+        concurrency_slot: ConcurrencySlot,
+        recorder: &Recorder,
+    ) -> u64 {
+        let start = self.concurrency_slots.get(concurrency_slot).start.max(recorder.back_at());
         start.saturating_add(self.timeout)
     }
 
     /// Returns an exchange that has timed out by `now`.
-    pub(super) fn next_overdue(&mut self, now: u64, recorder: &Recorder) -> Option<Permit> {
-        let permit = self.permits.longest_in_flight()?;
-        (self.deadline(permit, recorder) <= now).then_some(permit)
+    pub(super) fn next_overdue(
+        &mut self,
+        now: u64,
+        recorder: &Recorder,
+    ) -> Option<ConcurrencySlot> {
+        let concurrency_slot = self.concurrency_slots.longest_in_flight()?;
+        (self.deadline(concurrency_slot, recorder) <= now).then_some(concurrency_slot)
     }
 
     /// Does what is due by the clock at `now`. Called before exchanges are cut off that have timed
@@ -167,10 +180,10 @@ impl Scheduler {
         self.arrivals.keep_time(now);
     }
 
-    /// If no permit or no connection was free until now, marks exchanges that were due as waiting,
-    /// or drops them.
+    /// If no concurrency slot or no connection was free until now, marks exchanges that were due as
+    /// waiting, or drops them.
     pub(super) fn note_full(&mut self, now: u64, recorder: &mut Recorder) {
-        if self.permits.free() == 0 || self.blocked.is_some() {
+        if self.concurrency_slots.free() == 0 || self.blocked.is_some() {
             self.arrivals.all_taken(now, |family, due| recorder.dropped(family, due));
         }
     }
@@ -188,43 +201,56 @@ impl Scheduler {
 
     /// Leaves out an exchange if its family was given up. Returns true if it was.
     #[inline]
-    pub(super) fn leaves_out(&self, turn: &Turn, family: Family, recorder: &mut Recorder) -> bool {
-        let given_up = self.silence.is_given_up(family);
-        if given_up && turn.counted {
+    pub(super) fn leaves_out(
+        &self,
+        scheduled: &ScheduledExchange,
+        family: Family,
+        recorder: &mut Recorder,
+    ) -> bool {
+        let given_up = self.unresponsive_peers.is_given_up(family);
+        if given_up && scheduled.counted {
             recorder.tally[family].given_up += 1;
         }
         given_up
     }
 
-    /// Takes a permit for an exchange on a connection that exists or is about to be opened.
+    /// Takes a concurrency slot for an exchange on a connection that exists or is about to be
+    /// opened.
     #[inline]
-    pub(super) fn begin_exchange(&mut self, turn: &Turn, slot: Slot, now: u64) -> Permit {
-        self.permits.take(exchange(turn, slot, now))
+    pub(super) fn begin_exchange(
+        &mut self,
+        scheduled: &ScheduledExchange,
+        slot: Slot,
+        now: u64,
+    ) -> ConcurrencySlot {
+        self.concurrency_slots.take(exchange(scheduled, slot, now))
     }
 
-    /// Gives a permit back at `now`, for the next exchange in turn.
+    /// Gives a concurrency slot back at `now`, for the next exchange in turn.
     #[inline]
-    pub(super) fn give_back(&mut self, permit: Permit, now: u64) {
-        self.permits.leave_in_turn(permit, now);
+    pub(super) fn give_back(&mut self, concurrency_slot: ConcurrencySlot, now: u64) {
+        self.concurrency_slots.give_back(concurrency_slot, now);
     }
 
     /// Records that an exchange with this endpoint failed.
     pub(super) fn note_failure(&mut self, endpoint: usize) {
-        self.doubt.note_failure(endpoint);
+        self.suspect_servers.note_failure(endpoint);
     }
 
     /// Records a complete response from this endpoint.
     #[inline]
     pub(super) fn note_answer(&mut self, endpoint: usize) {
-        self.doubt.note_answer(endpoint);
+        self.suspect_servers.note_answer(endpoint);
     }
 
-    /// Gives a permit back whose connection could not be established, after a rest. No rest is
-    /// needed in an open loop, where the clock prevents flooding a peer that refuses connections.
-    pub(super) fn rest(&mut self, permit: Permit, now: u64) {
-        match self.arrivals.are_timed() {
-            true => self.permits.leave(permit),
-            false => self.permits.leave_to_rest(permit, now + REST),
+    /// Gives a concurrency slot back whose connection could not be established, after a rest. No
+    /// rest is needed in an open loop, where the clock prevents flooding a peer that refuses
+    /// connections.
+    pub(super) fn rest(&mut self, concurrency_slot: ConcurrencySlot, now: u64) {
+        if self.arrivals.are_timed() {
+            self.concurrency_slots.leave(concurrency_slot)
+        } else {
+            self.concurrency_slots.leave_to_rest(concurrency_slot, now + REST)
         }
     }
 
@@ -237,14 +263,17 @@ impl Scheduler {
     /// open loop the new one is due at that time.
     pub(super) fn follow(
         &mut self,
-        permit: Permit,
+        concurrency_slot: ConcurrencySlot,
         endpoint: usize,
         request: u32,
         at: u64,
         counted: bool,
     ) {
         let due = self.arrivals.are_timed().then_some(at);
-        self.following.push((permit, Turn { endpoint, counted, due, waited: false, request }));
+        self.following.push((
+            concurrency_slot,
+            ScheduledExchange { endpoint, counted, due, waited: false, request },
+        ));
     }
 
     /// Returns true if a redirect is to be followed.
@@ -253,15 +282,22 @@ impl Scheduler {
         !self.following.is_empty()
     }
 
-    /// Removes and returns an exchange to which a redirect leads, and the permit that it takes
-    /// over.
-    pub(super) fn next_following(&mut self) -> Option<(Permit, Turn)> {
+    /// Removes and returns an exchange to which a redirect leads, and the concurrency slot that it
+    /// takes over.
+    pub(super) fn next_following(&mut self) -> Option<(ConcurrencySlot, ScheduledExchange)> {
         self.following.pop()
     }
 
-    /// Replaces the exchange of a permit by the one to which its redirect leads.
-    pub(super) fn go_on_with(&mut self, permit: Permit, turn: &Turn, slot: Slot, now: u64) {
-        self.permits.renew(permit, Exchange { followed: true, ..exchange(turn, slot, now) });
+    /// Replaces the exchange of a concurrency slot by the one to which its redirect leads.
+    pub(super) fn go_on_with(
+        &mut self,
+        concurrency_slot: ConcurrencySlot,
+        scheduled: &ScheduledExchange,
+        slot: Slot,
+        now: u64,
+    ) {
+        self.concurrency_slots
+            .renew(concurrency_slot, Exchange { followed: true, ..exchange(scheduled, slot, now) });
     }
 
     /// Ends the load at `now`, and counts the exchanges that were due but did not start.
@@ -278,10 +314,11 @@ impl Scheduler {
 
 /// Returns the batcher. Exchanges are batched only in a closed loop, since the clock decides in an
 /// open one, and only if they share connections, since there is no gain otherwise.
-fn batcher(plan: &Plan, permits: usize) -> Batcher {
-    match plan.http.streams.get() > 1 && plan.load.pace.open().is_none() {
-        true => Batcher::of(permits),
-        false => Batcher::none(),
+fn batcher(plan: &Plan, concurrency_slots: usize) -> Batcher {
+    if plan.http.streams.get() > 1 && plan.load.pace.open().is_none() {
+        Batcher::of(concurrency_slots)
+    } else {
+        Batcher::none()
     }
 }
 
@@ -291,8 +328,8 @@ pub(super) fn end_of(load: &LoadPlan, measure_from: u64) -> u64 {
 }
 
 #[inline]
-fn exchange(turn: &Turn, slot: Slot, now: u64) -> Exchange {
-    let Turn { counted, due, waited, request, .. } = *turn;
+fn exchange(scheduled: &ScheduledExchange, slot: Slot, now: u64) -> Exchange {
+    let ScheduledExchange { counted, due, waited, request, .. } = *scheduled;
     Exchange {
         slot,
         phase: FailurePhase::Send,

@@ -4,7 +4,7 @@ use sixmark_sys::driver::Slot;
 use sixmark_units::family::Family;
 
 use super::Scheduler;
-use super::arrivals::{TakenTurn, Turn};
+use super::arrivals::{ScheduledExchange, TakenExchange};
 use super::blocked::{self, Blocked};
 use crate::connection::{Carrier, Connections};
 use crate::prepare::PreparedLoad;
@@ -13,7 +13,7 @@ use crate::recorder::Recorder;
 /// What must be done so that the next exchange can start.
 pub(crate) enum NextStep {
     /// It starts, in this way.
-    Begin(Turn, Carrier),
+    Begin(ScheduledExchange, Carrier),
     /// This idle connection is closed first, to make room for one to the endpoint of the exchange.
     Displace(Slot),
     /// It was dropped: the next one may start.
@@ -35,9 +35,9 @@ impl Scheduler {
         now: u64,
     ) -> NextStep {
         match self.take(prepared, connections, now) {
-            Ok((turn, way)) => {
+            Ok((scheduled, way)) => {
                 self.unblock(now, recorder);
-                NextStep::Begin(turn, way)
+                NextStep::Begin(scheduled, way)
             }
             Err(endpoint) => self.without_way(endpoint, prepared, connections, recorder, now),
         }
@@ -70,16 +70,18 @@ impl Scheduler {
         prepared: &PreparedLoad,
         connections: &Connections,
         now: u64,
-    ) -> TakenTurn<Carrier> {
-        let (silence, doubt) = (&self.silence, &self.doubt);
+    ) -> TakenExchange<Carrier> {
+        let (unresponsive_peers, suspect_servers) =
+            (&self.unresponsive_peers, &self.suspect_servers);
         // If no more connections may be opened, exchanges go wherever there is a way, so none are
         // held.
-        let held = |endpoint| doubt.is_about(endpoint) && !connections.are_most();
+        let held = |endpoint| suspect_servers.includes(endpoint) && !connections.are_most();
         // Exchanges of a family that was given up are left out at once.
         self.arrivals.take(prepared, now, held, |endpoint| {
-            match silence.is_given_up(prepared.endpoints[endpoint].family) {
-                true => Some(None),
-                false => connections.way(endpoint),
+            if unresponsive_peers.is_given_up(prepared.endpoints[endpoint].family) {
+                Some(None)
+            } else {
+                connections.way(endpoint)
             }
         })
     }
@@ -105,14 +107,15 @@ impl Scheduler {
         (!patient || self.arrivals.may_shift(now)).then_some(idle)
     }
 
-    /// Records that permits wait for a connection of `family`: in an open loop the one for the
-    /// exchange that is due, in a closed loop all free ones.
+    /// Records that concurrency slots wait for a connection of `family`: in an open loop the one
+    /// for the exchange that is due, in a closed loop all free ones.
     fn block(&mut self, family: Family, recorder: &mut Recorder, now: u64) {
         self.arrivals.wait();
-        let permits = if self.arrivals.are_timed() { 1 } else { self.permits.free() };
+        let concurrency_slots =
+            if self.arrivals.are_timed() { 1 } else { self.concurrency_slots.free() };
         let before = self.blocked.take();
         before.iter().for_each(|blocked| blocked.count(now, recorder));
-        self.blocked = Some(Blocked::new(family, permits, now, before));
+        self.blocked = Some(Blocked::new(family, concurrency_slots, now, before));
     }
 
     /// Ends the waiting, because an exchange starts at `now` or none may start any more.

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_that_the_library_has_is_known_by_name() {
+    fn finds_every_cipher_and_group_of_the_library_by_name() {
         for suite in ALL_CIPHER_SUITES {
             let name = cipher(suite.suite());
             assert_eq!(cipher_of(&name.to_lowercase()).as_ref(), Ok(suite));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_what_there_is() {
+    fn rejects_an_unknown_name_and_lists_the_known_ones() {
         let wrong = ["RC4-MD5", "", "TLS"].map(|name| cipher_of(name).unwrap_err());
         assert!(wrong.iter().all(|line| line.contains("TLS_AES_128_GCM_SHA256")), "{wrong:?}");
         assert!(group_of("P-1").unwrap_err().contains("x25519"));

@@ -201,9 +201,10 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> (usize, Result<Progress, Failure>) {
         let (used, done) = self.records(bytes, plain, out);
-        let done = match bytes.len().saturating_sub(used) > MOST_KEPT {
-            true => Err(Failure::protocol("the server sent an endless handshake message")),
-            false => done,
+        let done = if bytes.len().saturating_sub(used) > MOST_KEPT {
+            Err(Failure::protocol("the server sent an endless handshake message"))
+        } else {
+            done
         };
         self.failed |= done.is_err();
         self.closed |= done.as_ref().map_or(true, |progress| progress.closed);

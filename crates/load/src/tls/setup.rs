@@ -80,9 +80,10 @@ fn provider(tls: &PlanTls) -> Result<CryptoProvider, CommandError> {
     }
     let spoken = versions(tls.version);
     provider.cipher_suites.retain(|suite| spoken.contains(&suite.version()));
-    match provider.cipher_suites.is_empty() {
-        true => Err(usage(format!("--ciphers: no suite of {}", name_of_version(tls.version)))),
-        false => Ok(provider),
+    if provider.cipher_suites.is_empty() {
+        Err(usage(format!("--ciphers: no suite of {}", name_of_version(tls.version))))
+    } else {
+        Ok(provider)
     }
 }
 
@@ -138,13 +139,14 @@ fn roots_of(file: &str, given: &[CertificateDer<'static>]) -> Result<RootCertSto
 fn system_roots() -> Result<RootCertStore, CommandError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    match roots.is_empty() {
-        true => Err(CommandError::Measure(
+    if roots.is_empty() {
+        Err(CommandError::Measure(
             "this host trusts no certificates at all: install ca-certificates, or use --cacert or \
              --insecure"
                 .into(),
-        )),
-        false => Ok(roots),
+        ))
+    } else {
+        Ok(roots)
     }
 }
 
@@ -181,9 +183,10 @@ fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>
     let pem = read_file(option, file)?;
     let found = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
     let found = found.map_err(|error| usage(format!("{option} '{file}': not PEM: {error}")))?;
-    match found.is_empty() {
-        true => Err(usage(format!("{option} '{file}': no certificate in it; give it in PEM"))),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(usage(format!("{option} '{file}': no certificate in it; give it in PEM")))
+    } else {
+        Ok(found)
     }
 }
 

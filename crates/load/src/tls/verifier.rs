@@ -200,9 +200,10 @@ impl ServerCertVerifier for AcceptAnyCertificate {
             .filter(|of| of.public_key_alg_id().as_ref() == algorithm);
         let signature = signed.signature();
         let mut verified = of_key.map(|of| of.verify_signature(key, message, signature).is_ok());
-        match verified.any(|good| good) {
-            true => Ok(HandshakeSignatureValid::assertion()),
-            false => Err(CertificateError::BadSignature.into()),
+        if verified.any(|good| good) {
+            Ok(HandshakeSignatureValid::assertion())
+        } else {
+            Err(CertificateError::BadSignature.into())
         }
     }
 

@@ -5,9 +5,9 @@ use sixmark_sys::driver::{Driver, Slot};
 use super::serial::is_last;
 use super::{BURST, Worker};
 use crate::connection::{Carrier, State};
-use crate::exchange::Permit;
+use crate::exchange::ConcurrencySlot;
 use crate::protocol::Protocol;
-use crate::scheduler::{NextStep, Turn};
+use crate::scheduler::{NextStep, ScheduledExchange};
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn begin_some(&mut self) {
@@ -19,10 +19,10 @@ impl<D: Driver> Worker<'_, D> {
         self.flush_touched();
     }
 
-    /// Starts an exchange if a permit is free and one may start. Returns true if it did, or left
-    /// one out.
+    /// Starts an exchange if a concurrency slot is free and one may start. Returns true if it did,
+    /// or left one out.
     pub(super) fn begin(&mut self) -> bool {
-        if self.scheduler.permits.free() == 0 {
+        if self.scheduler.concurrency_slots.free() == 0 {
             return false;
         }
         // In an open loop, exchanges that fall due while events are processed do not wait for the
@@ -35,7 +35,7 @@ impl<D: Driver> Worker<'_, D> {
             self.let_go(now);
             return false;
         }
-        let Some((mut turn, way)) = self.take_turn(now) else { return false };
+        let Some((mut turn, way)) = self.take_exchange(now) else { return false };
         let family = self.prepared.endpoints[turn.endpoint].family;
         if self.scheduler.leaves_out(&turn, family, &mut self.recorder) {
             return true;
@@ -54,9 +54,9 @@ impl<D: Driver> Worker<'_, D> {
         true
     }
 
-    /// Begins the measurement if it awaits the first exchange and this one, which starts at `now`, is
-    /// counted.
-    pub(super) fn begin_measurement(&mut self, turn: &Turn, now: u64) {
+    /// Begins the measurement if it awaits the first exchange and this one, which starts at `now`,
+    /// is counted.
+    pub(super) fn begin_measurement(&mut self, turn: &ScheduledExchange, now: u64) {
         if turn.counted {
             let driver = &self.network.driver;
             self.recorder.begin_with_first(now, || driver.waited());
@@ -64,7 +64,7 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Returns the exchange that starts at `now` and its way. `None` if there is no way.
-    fn take_turn(&mut self, now: u64) -> Option<(Turn, Carrier)> {
+    fn take_exchange(&mut self, now: u64) -> Option<(ScheduledExchange, Carrier)> {
         loop {
             let (prepared, connections) = (self.prepared, &self.network.connections);
             match self.scheduler.next_step(prepared, connections, &mut self.recorder, now) {
@@ -81,16 +81,16 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Starts an exchange on a connection that exists or is being opened.
-    fn put(&mut self, turn: &Turn, slot: Slot, now: u64) {
+    fn put(&mut self, turn: &ScheduledExchange, slot: Slot, now: u64) {
         let family = self.network.connections.get(slot).family;
         self.recorder.sent(family, turn.counted);
-        let permit = self.scheduler.begin_exchange(turn, slot, now);
-        self.requests.begin(permit);
-        self.put_on(slot, permit, true);
+        let concurrency_slot = self.scheduler.begin_exchange(turn, slot, now);
+        self.requests.begin(concurrency_slot);
+        self.put_on(slot, concurrency_slot, true);
     }
 
     /// Starts an exchange on a new connection, which others may join.
-    pub(super) fn open(&mut self, turn: &Turn) {
+    pub(super) fn open(&mut self, turn: &ScheduledExchange) {
         // While connections are only opened, no exchange starts.
         if self.opening.is_none() {
             self.recorder.sent(self.prepared.endpoints[turn.endpoint].family, turn.counted);
@@ -98,10 +98,10 @@ impl<D: Driver> Worker<'_, D> {
         self.make_room();
         let now = self.network.driver.now();
         let slot = self.connect(turn.endpoint, now);
-        let permit = self.scheduler.begin_exchange(turn, slot, now);
-        self.requests.begin(permit);
-        self.join(slot, permit);
-        self.network.connections.get(slot).protocol.enqueue(permit);
+        let concurrency_slot = self.scheduler.begin_exchange(turn, slot, now);
+        self.requests.begin(concurrency_slot);
+        self.join(slot, concurrency_slot);
+        self.network.connections.get(slot).protocol.enqueue(concurrency_slot);
     }
 
     /// Closes idle connections to make room for another.
@@ -139,8 +139,8 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Adds an exchange to a connection, which may be its last one.
-    fn join(&mut self, slot: Slot, permit: Permit) {
-        self.scheduler.permits.get(permit).slot = slot;
+    fn join(&mut self, slot: Slot, concurrency_slot: ConcurrencySlot) {
+        self.scheduler.concurrency_slots.get(concurrency_slot).slot = slot;
         let connection = self.network.connections.get(slot);
         if connection.protocol.is_multiplexed() {
             connection.retiring |= is_last(&self.prepared.plan.connection, connection.requests + 1);
@@ -150,15 +150,16 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Puts an exchange on a connection, and sends its request if that is established. With
     /// `starts`, the exchange starts now.
-    pub(super) fn put_on(&mut self, slot: Slot, permit: Permit, starts: bool) {
-        self.join(slot, permit);
+    pub(super) fn put_on(&mut self, slot: Slot, concurrency_slot: ConcurrencySlot, starts: bool) {
+        self.join(slot, concurrency_slot);
         let connection = self.network.connections.get(slot);
-        connection.protocol.enqueue(permit);
+        connection.protocol.enqueue(concurrency_slot);
         match (connection.state, &connection.protocol) {
             (State::Open, Protocol::Serial(_)) => self.send(slot, starts),
             (State::Open, Protocol::Multiplexed(_)) => {
                 if starts {
-                    self.scheduler.permits.get(permit).start = self.network.driver.now();
+                    self.scheduler.concurrency_slots.get(concurrency_slot).start =
+                        self.network.driver.now();
                 }
                 self.begin_streams(slot);
             }
@@ -167,12 +168,12 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Moves an exchange that its connection could not serve to another connection.
-    pub(super) fn move_to_other(&mut self, permit: Permit, endpoint: usize) {
+    pub(super) fn move_to_other(&mut self, concurrency_slot: ConcurrencySlot, endpoint: usize) {
         let slot = self.network.connections.room(endpoint).unwrap_or_else(|| {
             self.make_room();
             let now = self.network.driver.now();
             self.connect(endpoint, now)
         });
-        self.put_on(slot, permit, false);
+        self.put_on(slot, concurrency_slot, false);
     }
 }

@@ -6,15 +6,15 @@ use sixmark_sys::driver::{Close, Driver, Slot};
 use super::Worker;
 use crate::connection::State;
 use crate::errno;
-use crate::exchange::Permit;
-use crate::protocol::{Breach, Protocol};
+use crate::exchange::ConcurrencySlot;
+use crate::protocol::{Protocol, ProtocolViolation};
 
 impl<D: Driver> Worker<'_, D> {
     /// Ends the exchanges that have timed out.
     pub(super) fn time_out(&mut self) {
         let now = self.network.driver.woke();
-        while let Some(permit) = self.scheduler.next_overdue(now, &self.recorder) {
-            self.cut_off(permit, Outcome::Timeout);
+        while let Some(concurrency_slot) = self.scheduler.next_overdue(now, &self.recorder) {
+            self.cut_off(concurrency_slot, Outcome::Timeout);
         }
         // The room that they leave is for others, none of which has timed out.
         for index in 0..self.network.touched().len() {
@@ -24,8 +24,8 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Cuts off all exchanges in flight and closes all connections.
     pub(super) fn abandon(&mut self) {
-        while let Some(permit) = self.scheduler.permits.longest_in_flight() {
-            self.cut_off(permit, Outcome::Abandoned);
+        while let Some(concurrency_slot) = self.scheduler.concurrency_slots.longest_in_flight() {
+            self.cut_off(concurrency_slot, Outcome::Abandoned);
         }
         while let Some(slot) = self.network.connections.longest_idle() {
             self.close(slot, self.network.usual_close());
@@ -33,20 +33,20 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Ends an exchange from this side.
-    fn cut_off(&mut self, permit: Permit, outcome: Outcome) {
-        let slot = self.scheduler.permits.get(permit).slot;
+    fn cut_off(&mut self, concurrency_slot: ConcurrencySlot, outcome: Outcome) {
+        let slot = self.scheduler.concurrency_slots.get(concurrency_slot).slot;
         let connection = self.network.connections.get(slot);
         let others = outcome == Outcome::Timeout && connection.in_flight > 1;
         match (connection.state, &connection.protocol) {
             (_, Protocol::Serial(_)) => {
                 self.break_off(slot, Failure::new(outcome, FailurePhase::Connect))
             }
-            (State::Open, _) => self.cut_off_stream(slot, permit, outcome),
+            (State::Open, _) => self.cut_off_stream(slot, concurrency_slot, outcome),
             // The exchanges that joined it later have not timed out yet.
             (State::Opening(phase), _) if others => {
-                connection.protocol.cancel(permit);
+                connection.protocol.cancel(concurrency_slot);
                 connection.retiring = true;
-                self.lose(permit, Failure::new(outcome, phase));
+                self.lose(concurrency_slot, Failure::new(outcome, phase));
             }
             _ => self.break_off(slot, Failure::new(outcome, FailurePhase::Connect)),
         }
@@ -57,7 +57,9 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.network.connections.get(slot);
         let phase = match (connection.state, &connection.protocol) {
             (State::Opening(phase), _) => phase,
-            (_, Protocol::Serial(machine)) => self.scheduler.permits.get(machine.permit()).phase,
+            (_, Protocol::Serial(machine)) => {
+                self.scheduler.concurrency_slots.get(machine.concurrency_slot()).phase
+            }
             // Any phase but that of connecting will do: each exchange is counted in its own.
             (_, Protocol::Multiplexed(_)) => FailurePhase::Transfer,
         };
@@ -76,13 +78,13 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Handles a violation of the protocol on a connection.
-    pub(super) fn break_for_breach(&mut self, slot: Slot, breach: Breach) {
+    pub(super) fn close_for_violation(&mut self, slot: Slot, violation: ProtocolViolation) {
         // Exchanges are counted in their own phases, or in that of the connection if it is not
         // open.
-        let failure = Failure::violation(breach.own_limit, FailurePhase::Transfer);
-        self.recorder.breach = Some(breach.text);
-        self.break_off(slot, Failure { code: breach.code, ..failure });
-        self.recorder.breach = None;
+        let failure = Failure::violation(violation.own_limit, FailurePhase::Transfer);
+        self.recorder.violation = Some(violation.text);
+        self.break_off(slot, Failure { code: violation.code, ..failure });
+        self.recorder.violation = None;
     }
 
     /// Ends a connection that failed, and all exchanges on it, each in its own phase.
@@ -110,26 +112,26 @@ impl<D: Driver> Worker<'_, D> {
             return self.unopened(slot);
         }
         if matches!(state, State::Opening(_)) {
-            self.scheduler.silence.note_unestablished();
+            self.scheduler.unresponsive_peers.note_unestablished();
         }
-        let permits = self.on(slot);
-        for &permit in &permits {
+        let concurrency_slots = self.on(slot);
+        for &concurrency_slot in &concurrency_slots {
             let phase = match state {
                 State::Opening(phase) => phase,
-                _ => self.scheduler.permits.get(permit).phase,
+                _ => self.scheduler.concurrency_slots.get(concurrency_slot).phase,
             };
-            self.lose(permit, Failure { phase, ..failure });
+            self.lose(concurrency_slot, Failure { phase, ..failure });
         }
-        self.done_with(permits);
+        self.done_with(concurrency_slots);
         // If the peer ended the connection, there is nothing to reset.
         let by_peer = matches!(failure.outcome, Outcome::Reset | Outcome::Truncated);
         self.close(slot, if by_peer { Close::Orderly } else { Close::Reset });
     }
 
     /// Ends an exchange that failed. The caller decides what happens to its connection.
-    pub(super) fn lose(&mut self, permit: Permit, failure: Failure) {
+    pub(super) fn lose(&mut self, concurrency_slot: ConcurrencySlot, failure: Failure) {
         let now = self.network.driver.woke();
-        let exchange = self.scheduler.permits.get(permit);
+        let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
         let (slot, start) = (exchange.slot, exchange.start);
         let from = self.network.connections.get(slot).counted_at();
         if failure.outcome == Outcome::Abandoned {
@@ -140,7 +142,7 @@ impl<D: Driver> Worker<'_, D> {
         // all.
         let silent = failure.outcome == Outcome::Timeout && self.recorder.measures(now);
         if silent {
-            self.recorder.note_silence(from, exchange, now);
+            self.recorder.note_unresponsive(from, exchange, now);
         }
         if silent && !exchange.counted {
             self.recorder.carry_over(from.0);
@@ -149,34 +151,39 @@ impl<D: Driver> Worker<'_, D> {
             self.recorder.failed(from, exchange, failure);
             self.recorder.note_end(now);
             let tally = &self.recorder.tally[from.0];
-            self.scheduler.silence.note_failure(from.0, failure.outcome, tally, [start, now]);
+            self.scheduler.unresponsive_peers.note_failure(
+                from.0,
+                failure.outcome,
+                tally,
+                [start, now],
+            );
         } else {
             self.recorder.failed_in_warm_up(from, exchange, failure);
         }
         self.scheduler.note_failure(from.1);
-        self.requests.let_go(permit);
+        self.requests.let_go(concurrency_slot);
         // With TLS 1.3, a server may refuse a client certificate after the handshake.
         match (failure.phase, failure.outcome) {
             (FailurePhase::Connect | FailurePhase::Tls, _) | (_, Outcome::Tls) => {
-                self.scheduler.rest(permit, now)
+                self.scheduler.rest(concurrency_slot, now)
             }
-            _ => self.scheduler.give_back(permit, now),
+            _ => self.scheduler.give_back(concurrency_slot, now),
         }
         self.network.connections.part(slot);
     }
 
     /// Returns the exchanges on a connection, in a list that must be given back.
-    pub(super) fn on(&mut self, slot: Slot) -> Vec<Permit> {
-        let mut permits = std::mem::take(&mut self.buffers.permits);
+    pub(super) fn on(&mut self, slot: Slot) -> Vec<ConcurrencySlot> {
+        let mut concurrency_slots = std::mem::take(&mut self.buffers.concurrency_slots);
         let connection = self.network.connections.get(slot);
-        connection.protocol.list_exchanges(connection.in_flight, &mut permits);
-        permits
+        connection.protocol.list_exchanges(connection.in_flight, &mut concurrency_slots);
+        concurrency_slots
     }
 
     /// Gives the list back.
-    pub(super) fn done_with(&mut self, mut permits: Vec<Permit>) {
-        permits.clear();
-        self.buffers.permits = permits;
+    pub(super) fn done_with(&mut self, mut concurrency_slots: Vec<ConcurrencySlot>) {
+        concurrency_slots.clear();
+        self.buffers.concurrency_slots = concurrency_slots;
     }
 
     /// Handles bytes that no request asked for. The connection is closed, since later data on it

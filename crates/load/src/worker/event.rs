@@ -26,7 +26,7 @@ impl<D: Driver> Worker<'_, D> {
             EventKind::Connected(peer) => self.connected(slot, at, peer),
             EventKind::Sent if direct => self.sent(slot, at),
             EventKind::Sent => {
-                self.network.passed(slot, at, &mut self.scheduler.permits);
+                self.network.passed(slot, at, &mut self.scheduler.concurrency_slots);
                 self.network.touch(slot);
             }
             EventKind::Left => self.left(slot, at),
@@ -68,20 +68,20 @@ impl<D: Driver> Worker<'_, D> {
     /// Moves the exchanges of a connection to the other family, because the peer's family differs
     /// from that of the endpoint.
     fn moved(&mut self, slot: Slot, from: Family) {
-        let permits = self.on(slot);
-        for &permit in &permits {
-            let exchange = self.scheduler.permits.get(permit);
+        let concurrency_slots = self.on(slot);
+        for &concurrency_slot in &concurrency_slots {
+            let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
             // Connections that are only opened carry no exchanges.
             if self.opening.is_none() {
                 self.recorder.moved(from, exchange);
             }
         }
-        self.done_with(permits);
+        self.done_with(concurrency_slots);
     }
 
     /// Handles that a connection is ready for requests.
     pub(super) fn established(&mut self, slot: Slot) {
-        self.scheduler.silence.note_established(&self.prepared.reachability);
+        self.scheduler.unresponsive_peers.note_established(&self.prepared.reachability);
         let connection = self.network.connections.get(slot);
         connection.state = State::Open;
         if connection.protocol.is_multiplexed() {

@@ -2,7 +2,7 @@
 
 use sixmark_record::clocks::Timestamps;
 use sixmark_record::tally::SliceTally;
-use sixmark_sys::driver::{Driver, Grain};
+use sixmark_sys::driver::{CompletionBatch, Driver};
 use sixmark_units::family::PerFamily;
 
 use super::Worker;
@@ -26,33 +26,33 @@ const FEWEST: u64 = 50;
 impl<D: Driver> Worker<'_, D> {
     /// Sets how much the driver may batch at first: there is no response yet by which it could
     /// linger.
-    pub(super) fn set_first_grain(&mut self) {
-        self.grain_due = self.recorder.begin() + INTERVAL;
-        self.network.driver.keep_to(self.grain(0));
+    pub(super) fn set_first_batch(&mut self) {
+        self.batch_due = self.recorder.begin() + INTERVAL;
+        self.network.driver.keep_to(self.batch(0));
     }
 
     /// Every tenth of a second, sets how much the driver may batch by the responses of the current
     /// second, if there are enough.
-    pub(super) fn keep_grain(&mut self, now: u64) {
-        if now < self.grain_due {
+    pub(super) fn keep_batch(&mut self, now: u64) {
+        if now < self.batch_due {
             return;
         }
         // Tenths of the second that are recorded end at the same times, but after this.
         let begin = self.recorder.begin();
-        self.grain_due = begin + (now.saturating_sub(begin) / INTERVAL + 1) * INTERVAL;
+        self.batch_due = begin + (now.saturating_sub(begin) / INTERVAL + 1) * INTERVAL;
         let families = self.recorder.current();
         if families.iter().map(|(_, of)| of.wait.count()).sum::<u64>() >= FEWEST {
             let shared = self.prepared.plan.http.streams.get() > 1 && !self.network.is_over_quic();
-            self.network.driver.keep_to(self.grain(unnoticed_linger(families, shared)));
+            self.network.driver.keep_to(self.batch(unnoticed_linger(families, shared)));
         }
     }
 
     /// Returns how much the driver may batch: nothing in an open loop. In a closed loop it may delay
     /// completions for as long as the plan sets or, by default, by `unnoticed` nanoseconds, unless
     /// times are the kernel's.
-    fn grain(&self, unnoticed: u64) -> Grain {
+    fn batch(&self, unnoticed: u64) -> CompletionBatch {
         if self.scheduler.is_timed() {
-            return Grain { sends: 1, linger: 0 };
+            return CompletionBatch { sends: 1, linger: 0 };
         }
         let load = &self.prepared.plan.load;
         let linger = match (load.linger, load.timestamps) {
@@ -60,7 +60,7 @@ impl<D: Driver> Worker<'_, D> {
             (None, Timestamps::User) => unnoticed,
             (None, Timestamps::Kernel) => 0,
         };
-        Grain { sends: TOGETHER, linger }
+        CompletionBatch { sends: TOGETHER, linger }
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn another_lingers_by_the_shortest_response_if_that_is_worth_a_timer() {
+    fn an_unshared_connection_lingers_by_the_shortest_response() {
         assert_near(unnoticed_linger(&families(&[3_000, 9_000]), false), 30_000);
         assert_eq!(unnoticed_linger(&families(&[1_900, 9_000]), false), 0);
         assert_eq!(unnoticed_linger(&families(&[90_000]), false), LONGEST_LINGER);

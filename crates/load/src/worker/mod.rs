@@ -22,11 +22,11 @@ use sixmark_record::clocks::Clocks;
 use sixmark_record::lapses::Lapses;
 use sixmark_record::mix::share_of_worker;
 use sixmark_record::tally::{Slice, Tally};
-use sixmark_record::truth::TruthBook;
+use sixmark_record::truth::ClientRecords;
 use sixmark_sys::driver::{Driver, Event, Slot};
 
 use super::builder::RequestBuilder;
-use super::exchange::Permit;
+use super::exchange::ConcurrencySlot;
 use super::lateness::Lateness;
 use super::network::Network;
 use super::prepare::PreparedLoad;
@@ -59,7 +59,7 @@ pub struct Worker<'a, D> {
     /// How long the bytes of the event that is being processed lay unread, if they have timestamps.
     late: Option<Lateness>,
     /// When it is decided again how much the driver may batch.
-    grain_due: u64,
+    batch_due: u64,
     /// The connections being opened before the load. `None` once the load has begun.
     opening: Option<FirstConnections>,
 }
@@ -68,11 +68,11 @@ pub struct Worker<'a, D> {
 #[derive(Debug, Default)]
 struct Buffers {
     /// The exchanges that a protocol reported as ended.
-    over: Vec<(Permit, StreamEnd)>,
+    over: Vec<(ConcurrencySlot, StreamEnd)>,
     /// Decrypted data.
     plain: Vec<u8>,
     /// Exchanges that are processed one after the other.
-    permits: Vec<Permit>,
+    concurrency_slots: Vec<ConcurrencySlot>,
 }
 
 /// The counts of one worker.
@@ -83,8 +83,8 @@ pub struct Report {
     /// Nanoseconds from the beginning of the measurement to the end of the last exchange.
     pub elapsed_ns: u64,
     /// Nanoseconds from the end of the warm-up to the beginning of the measurement: 0 unless the
-    /// load is a number of requests, which begins with the first of them. `None` if it awaited that,
-    /// and none started.
+    /// load is a number of requests, which begins with the first of them. `None` if it awaited
+    /// that, and none started.
     pub put_off_ns: Option<u64>,
     /// How much later than planned it began, in nanoseconds.
     pub begun_late_ns: u64,
@@ -97,7 +97,7 @@ pub struct Report {
     /// Stalls and other lapses of the worker that distort times.
     pub lapses: Lapses,
     /// Every connection and exchange. Empty unless they were asked for.
-    pub book: TruthBook,
+    pub client_records: ClientRecords,
 }
 
 impl<'a, D: Driver> Worker<'a, D> {
@@ -118,7 +118,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             memory: Memory::default(),
             buffers: Buffers::default(),
             late: None,
-            grain_due: 0,
+            batch_due: 0,
             opening: None,
         }
     }
@@ -138,7 +138,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     // A separate function, so that profiles and `make instructions` can distinguish it.
     #[inline(never)]
     pub fn run(mut self, stop: &AtomicBool, mut slices: impl FnMut(Slice)) -> Report {
-        self.set_first_grain();
+        self.set_first_batch();
         // The driver last woke before the run; without this wait, exchanges started now would count
         // as warm-up.
         self.network.driver.wait(self.scheduler.begin());
@@ -162,9 +162,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         Report { begun_late_ns: late, ..self.finish(ended, slices) }
     }
 
-    /// Processes the events that are ready, and starts exchanges for the permits that they free.
-    /// The number of starts is limited: a connection that fails at once is an event too, and the
-    /// clock must be checked.
+    /// Processes the events that are ready, and starts exchanges for the concurrency slots that
+    /// they free. The number of starts is limited: a connection that fails at once is an event too,
+    /// and the clock must be checked.
     fn deal(&mut self) {
         let (gathers, mut gathered, mut begun) = (self.gathers(), 0, 0);
         while let Some(event) = self.next_event(gathered > 0) {
@@ -195,7 +195,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.network.driver.next()
     }
 
-    /// Starts exchanges while permits are free.
+    /// Starts exchanges while concurrency slots are free.
     fn begin_freed(&mut self, begun: &mut u32) {
         while *begun < MOST_BEGUN && self.begin() {
             *begun += 1;
@@ -206,9 +206,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// Returns true if requests leave only when all events that are ready were processed: over QUIC,
-    /// so that packets carry acknowledgements and requests together. In an open loop every request
-    /// leaves when it is due.
+    /// Returns true if requests leave only when all events that are ready were processed: over
+    /// QUIC, so that packets carry acknowledgements and requests together. In an open loop every
+    /// request leaves when it is due.
     fn gathers(&self) -> bool {
         self.network.is_over_quic() && !self.scheduler.is_timed()
     }
@@ -226,7 +226,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// enough.
     fn is_hopeless(&mut self) -> bool {
         let lasted = self.network.driver.woke().saturating_sub(self.scheduler.begin());
-        self.scheduler.silence.is_hopeless(lasted, &self.prepared.reachability)
+        self.scheduler.unresponsive_peers.is_hopeless(lasted, &self.prepared.reachability)
     }
 
     /// Returns when the worker must check the clock again, if nothing happens before.
@@ -261,11 +261,11 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.scheduler.keep_time(now);
         self.wake_quic(now);
         self.time_out();
-        self.scheduler.permits.wake(now);
+        self.scheduler.concurrency_slots.wake(now);
         if self.scheduler.is_draining(now) {
             self.recorder.begin_draining(now, self.network.driver.waited());
         }
-        self.keep_grain(now);
+        self.keep_batch(now);
         self.recorder.keep_tenths(now);
         if now >= self.recorder.slice_end() {
             let oldest_ns = self.scheduler.oldest_age(now);
@@ -285,8 +285,8 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     /// Sends the gathered data of one connection, as far as the driver accepts it.
     fn flush(&mut self, slot: Slot) {
-        let permits = &mut self.scheduler.permits;
-        if let Err(failure) = self.network.flush(slot, permits, &mut self.recorder) {
+        let concurrency_slots = &mut self.scheduler.concurrency_slots;
+        if let Err(failure) = self.network.flush(slot, concurrency_slots, &mut self.recorder) {
             self.broken_tls(slot, &failure);
         }
     }
@@ -313,7 +313,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             begun_late_ns: 0,
             ended,
             driver: driver.name(),
-            book: recorder.end_trace(last),
+            client_records: recorder.end_trace(last),
             lapses: self.recorder.lapses,
             tally: self.recorder.tally,
         }

@@ -2,11 +2,11 @@
 
 use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
-use crate::exchange::Permit;
+use crate::exchange::ConcurrencySlot;
 use crate::notes::{ExchangeKey, NoteTaker, Notes};
 use crate::prepare::PreparedLoad;
 use crate::protocol::ResponseVisitor as _;
-use crate::scheduler::Permits;
+use crate::scheduler::ConcurrencySlots;
 
 /// How an exchange on a shared connection ended.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,8 @@ pub(super) enum StreamEnd {
 
 /// Records what a protocol reports.
 pub(super) struct StreamObserver<'a> {
-    pub(super) permits: &'a mut Permits,
-    pub(super) over: &'a mut Vec<(Permit, StreamEnd)>,
+    pub(super) concurrency_slots: &'a mut ConcurrencySlots,
+    pub(super) over: &'a mut Vec<(ConcurrencySlot, StreamEnd)>,
     pub(super) at: u64,
     /// How long before that the bytes being read had arrived, in nanoseconds, if it is known.
     pub(super) late: Option<u64>,
@@ -29,21 +29,21 @@ pub(super) struct StreamObserver<'a> {
 }
 
 impl StreamObserver<'_> {
-    fn look(&mut self, permit: Permit) -> Option<NoteTaker<'_>> {
+    fn look(&mut self, concurrency_slot: ConcurrencySlot) -> Option<NoteTaker<'_>> {
         let (prepared, endpoint) = (self.prepared, self.endpoint);
-        let request = self.permits.get(permit).request;
-        let which = ExchangeKey { prepared, endpoint, permit, request };
+        let request = self.concurrency_slots.get(concurrency_slot).request;
+        let which = ExchangeKey { prepared, endpoint, concurrency_slot, request };
         self.notes.as_deref_mut().map(|notes| NoteTaker { notes, which })
     }
 }
 
 impl Observer for StreamObserver<'_> {
     fn begun(&mut self, token: Token) {
-        self.permits.get(token).note_first(self.at, self.late);
+        self.concurrency_slots.get(token).note_first(self.at, self.late);
     }
 
     fn interim(&mut self, token: Token) {
-        self.permits.get(token).note_interim(self.at);
+        self.concurrency_slots.get(token).note_interim(self.at);
     }
 
     fn field(&mut self, token: Token, name: &[u8], value: &[u8]) {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sixmark_sys::driver::{Close, Driver, Slot};
 
 use super::{PATIENCE, Worker};
-use crate::LONGEST_SILENCE;
+use crate::LONGEST_WITHOUT_RESPONSE;
 use crate::protocol::Streams;
-use crate::scheduler::Turn;
+use crate::scheduler::ScheduledExchange;
 
 /// Number of connections that a worker opens at a time. More would only overflow the server's
 /// queue.
@@ -65,10 +65,10 @@ impl FirstConnections {
 
 impl<D: Driver> Worker<'_, D> {
     /// Opens as many connections as are to be used at once, distributed over the endpoints like the
-    /// exchanges. Each takes a permit until it is open. A connection that can't be opened is
-    /// counted and not tried again. If none of those under way to an endpoint is established for a
-    /// while, no more are tried: the server accepts no more. `tell` is called now and then with the
-    /// number of connections established.
+    /// exchanges. Each takes a concurrency slot until it is open. A connection that can't be opened
+    /// is counted and not tried again. If none of those under way to an endpoint is established for
+    /// a while, no more are tried: the server accepts no more. `tell` is called now and then with
+    /// the number of connections established.
     pub fn open_first(&mut self, stop: &AtomicBool, mut tell: impl FnMut(u64)) {
         let mut order = self.scheduler.opening_order(self.prepared);
         let mut left = self.network.connections.usual();
@@ -97,7 +97,7 @@ impl<D: Driver> Worker<'_, D> {
             self.time_out();
             if now >= told + PROGRESS {
                 told = now;
-                tell(self.scheduler.silence.established());
+                tell(self.scheduler.unresponsive_peers.established());
             }
         }
         self.give_up_opening();
@@ -110,7 +110,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Gives up the endpoints that have accepted no connection for a long time.
     fn give_up_silent(&mut self, now: u64) {
-        let since = now.saturating_sub(self.scheduler.timeout().min(LONGEST_SILENCE));
+        let since = now.saturating_sub(self.scheduler.timeout().min(LONGEST_WITHOUT_RESPONSE));
         while let Some(endpoint) = self.opening.as_mut().and_then(|all| all.give_up_silent(since)) {
             for slot in self.network.connections.opening_to(endpoint) {
                 self.unopened(slot);
@@ -128,7 +128,13 @@ impl<D: Driver> Worker<'_, D> {
             return;
         }
         opening.begin(endpoint, now);
-        self.open(&Turn { endpoint, counted: false, due: None, waited: false, request: 0 });
+        self.open(&ScheduledExchange {
+            endpoint,
+            counted: false,
+            due: None,
+            waited: false,
+            request: 0,
+        });
     }
 
     /// Records that an attempt is over.
@@ -149,22 +155,22 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Removes the exchanges from a connection that was only to be opened.
     fn release(&mut self, slot: Slot) {
-        let permits = self.on(slot);
+        let concurrency_slots = self.on(slot);
         // No request was sent on it, so none counts for its limit.
         let connection = self.network.connections.get(slot);
         (connection.requests, connection.retiring) = (0, false);
         drop(connection.protocol.streams().map(Streams::take_waiting));
-        for &permit in &permits {
-            self.scheduler.permits.leave(permit);
+        for &concurrency_slot in &concurrency_slots {
+            self.scheduler.concurrency_slots.leave(concurrency_slot);
             self.network.connections.part(slot);
         }
-        self.done_with(permits);
+        self.done_with(concurrency_slots);
     }
 
     /// Handles a connection that could not be opened.
     pub(super) fn unopened(&mut self, slot: Slot) {
         self.end_opening(slot, None);
-        self.scheduler.silence.note_unestablished();
+        self.scheduler.unresponsive_peers.note_unestablished();
         let family = self.network.connections.get(slot).family;
         self.recorder.tally[family].connections.unopened += 1;
         self.release(slot);
@@ -178,8 +184,8 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn give_up_opening(&mut self) {
-        while let Some(permit) = self.scheduler.permits.longest_in_flight() {
-            let slot = self.scheduler.permits.get(permit).slot;
+        while let Some(concurrency_slot) = self.scheduler.concurrency_slots.longest_in_flight() {
+            let slot = self.scheduler.concurrency_slots.get(concurrency_slot).slot;
             self.unopened(slot);
         }
     }

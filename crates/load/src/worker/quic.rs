@@ -74,9 +74,10 @@ impl<D: Driver> Worker<'_, D> {
             self.recorder.tally[family].connections.opened += 1;
             facts.iter().for_each(|facts| self.recorder.shook_hands(family, facts, [since, over]));
         }
-        match facts.is_some_and(|facts| self.network.fits_quic(&facts)) {
-            true => self.established(slot),
-            false => self.give_up(slot, Failure::new(Outcome::Protocol, FailurePhase::Tls)),
+        if facts.is_some_and(|facts| self.network.fits_quic(&facts)) {
+            self.established(slot)
+        } else {
+            self.give_up(slot, Failure::new(Outcome::Protocol, FailurePhase::Tls))
         }
     }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use sixmark_record::clocks::Timestamps;
 use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_record::plan;
-use sixmark_sys::driver::{Close, Driver, Handed, Message, Slot};
+use sixmark_sys::driver::{Close, Driver, Message, SendProgress, Slot};
 
 use super::Worker;
 use crate::builder::{BuiltRequest, KeptBytes};
 use crate::connection::State;
-use crate::exchange::Permit;
+use crate::exchange::ConcurrencySlot;
 use crate::lateness::Lateness;
 use crate::notes::{ExchangeKey, NoteTaker};
 use crate::prepare::MessageForm;
@@ -26,26 +26,28 @@ impl<D: Driver> Worker<'_, D> {
         let last = is_last(&self.prepared.plan.connection, connection.requests);
         let endpoint = &self.prepared.endpoints[connection.endpoint];
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
-        let permit = machine.permit();
-        let exchange = self.scheduler.permits.get(permit);
+        let concurrency_slot = machine.concurrency_slot();
+        let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
         let (request, again) = (exchange.request, exchange.tries > 0);
         let requests = &endpoint.requests[request as usize];
         machine.begin(requests.kind);
         match requests.message(last) {
             MessageForm::Constant(message) if self.requests.notes.is_none() => {
-                self.hand_over(slot, permit, message, starts);
+                self.hand_over(slot, concurrency_slot, message, starts);
             }
             form => {
-                let which = self.which(slot, permit);
+                let which = self.which(slot, concurrency_slot);
                 let kept = match again {
                     true => KeptBytes::Use,
-                    false if self.may_resend(slot, permit) => KeptBytes::Keep,
+                    false if self.may_resend(slot, concurrency_slot) => KeptBytes::Keep,
                     false => KeptBytes::Ignore,
                 };
                 match self.requests.build(&which, form, last, kept) {
-                    BuiltRequest::Same(message) => self.hand_over(slot, permit, message, starts),
+                    BuiltRequest::Same(message) => {
+                        self.hand_over(slot, concurrency_slot, message, starts)
+                    }
                     BuiltRequest::Own(head, body) => {
-                        self.send_own(slot, permit, head, body.as_ref(), starts);
+                        self.send_own(slot, concurrency_slot, head, body.as_ref(), starts);
                     }
                 }
             }
@@ -56,26 +58,37 @@ impl<D: Driver> Worker<'_, D> {
     fn send_own(
         &mut self,
         slot: Slot,
-        permit: Permit,
+        concurrency_slot: ConcurrencySlot,
         mut bytes: Vec<u8>,
         body: Option<&Arc<Vec<u8>>>,
         starts: bool,
     ) {
         let long = body.is_some_and(|body| body.len() > SHORT);
         if long || self.network.connections.get(slot).send_buffer.is_some() {
-            return self.hand_over(slot, permit, &Message::with_body(bytes, body), starts);
+            return self.hand_over(
+                slot,
+                concurrency_slot,
+                &Message::with_body(bytes, body),
+                starts,
+            );
         }
         bytes.extend_from_slice(body.map_or(&[], |body| body.as_slice()));
-        self.scheduler.permits.get(permit).length = bytes.len() as u64;
+        self.scheduler.concurrency_slots.get(concurrency_slot).length = bytes.len() as u64;
         // The previous exchange is over, so its request has been sent.
-        let handed = self.network.driver.pass(slot, &mut bytes);
+        let progress = self.network.driver.pass(slot, &mut bytes);
         self.requests.reuse(bytes);
-        self.handed(slot, permit, handed, starts);
+        self.progress(slot, concurrency_slot, progress, starts);
     }
 
-    /// Sends a message, which is the request of the exchange under `permit`.
-    fn hand_over(&mut self, slot: Slot, permit: Permit, message: &Message, starts: bool) {
-        let exchange = self.scheduler.permits.get(permit);
+    /// Sends a message, which is the request of the exchange under `concurrency_slot`.
+    fn hand_over(
+        &mut self,
+        slot: Slot,
+        concurrency_slot: ConcurrencySlot,
+        message: &Message,
+        starts: bool,
+    ) {
+        let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
         exchange.length = message.length() as u64;
         if let Some(buffer) = &mut self.network.connections.get(slot).send_buffer {
             buffer.message = Some((message.clone(), 0));
@@ -84,14 +97,20 @@ impl<D: Driver> Worker<'_, D> {
             }
             return self.network.touch(slot);
         }
-        let handed = self.network.driver.send(slot, message);
-        self.handed(slot, permit, handed, starts);
+        let progress = self.network.driver.send(slot, message);
+        self.progress(slot, concurrency_slot, progress, starts);
     }
 
-    fn handed(&mut self, slot: Slot, permit: Permit, handed: Handed, starts: bool) {
-        if let Handed::Whole(at) = handed {
+    fn progress(
+        &mut self,
+        slot: Slot,
+        concurrency_slot: ConcurrencySlot,
+        progress: SendProgress,
+        starts: bool,
+    ) {
+        if let SendProgress::Whole(at) = progress {
             if starts {
-                self.scheduler.permits.get(permit).start = at;
+                self.scheduler.concurrency_slots.get(concurrency_slot).start = at;
             }
             self.sent(slot, at);
         }
@@ -101,7 +120,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn sent(&mut self, slot: Slot, at: u64) {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
-        let exchange = self.scheduler.permits.get(machine.permit());
+        let exchange = self.scheduler.concurrency_slots.get(machine.concurrency_slot());
         exchange.note_sent(at);
         if exchange.counted {
             let tally = &mut self.recorder.tally[connection.family];
@@ -118,7 +137,7 @@ impl<D: Driver> Worker<'_, D> {
         if connection.in_flight == 0 {
             return;
         }
-        let exchange = self.scheduler.permits.get(machine.permit());
+        let exchange = self.scheduler.concurrency_slots.get(machine.concurrency_slot());
         if exchange.phase == FailurePhase::Wait {
             exchange.sent = at;
         }
@@ -127,7 +146,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn received(&mut self, slot: Slot, at: u64, count: usize) {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
-        if self.scheduler.permits.get(machine.permit()).counted {
+        if self.scheduler.concurrency_slots.get(machine.concurrency_slot()).counted {
             let tally = &mut self.recorder.tally[connection.family];
             tally.bytes.received += count as u64;
             tally.io.receives += 1;
@@ -143,8 +162,8 @@ impl<D: Driver> Worker<'_, D> {
         }
         let direct = connection.send_buffer.is_none();
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
-        let permit = machine.permit();
-        let exchange = self.scheduler.permits.get(permit);
+        let concurrency_slot = machine.concurrency_slot();
+        let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
         let late = self.late.map(Lateness::of_first);
         exchange.note_first(at, late);
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
@@ -152,7 +171,8 @@ impl<D: Driver> Worker<'_, D> {
             None => (machine.read(bytes, &mut self.memory, None), false),
             Some(notes) => {
                 let (prepared, endpoint) = (self.prepared, connection.endpoint);
-                let which = ExchangeKey { prepared, endpoint, permit, request: exchange.request };
+                let which =
+                    ExchangeKey { prepared, endpoint, concurrency_slot, request: exchange.request };
                 let (sees, mut look) = (which.sees(), NoteTaker { notes, which });
                 let visitor = sees.anything().then_some(&mut look as &mut dyn ResponseVisitor);
                 (machine.read(bytes, &mut self.memory, visitor), sees.content)
@@ -165,36 +185,44 @@ impl<D: Driver> Worker<'_, D> {
             Ok(fed) => match fed.complete {
                 Some(complete) => {
                     let more = fed.consumed < bytes.len();
-                    self.complete(slot, permit, at, complete, more);
+                    self.complete(slot, concurrency_slot, at, complete, more);
                 }
                 None if direct && !kept => {
                     self.network.driver.drop_next(slot, machine.discardable());
                 }
                 None => {}
             },
-            Err(breach) => self.break_for_breach(slot, breach),
+            Err(violation) => self.close_for_violation(slot, violation),
         }
     }
 
     pub(super) fn dropped(&mut self, slot: Slot, at: u64, count: u64) {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
-        let permit = machine.permit();
-        if self.scheduler.permits.get(permit).counted {
+        let concurrency_slot = machine.concurrency_slot();
+        if self.scheduler.concurrency_slots.get(concurrency_slot).counted {
             let tally = &mut self.recorder.tally[connection.family];
             tally.bytes.received += count;
             tally.io.receives += 1;
         }
         if let Some(complete) = machine.discarded(count) {
-            self.complete(slot, permit, at, complete, false);
+            self.complete(slot, concurrency_slot, at, complete, false);
         }
     }
 
     /// Handles a complete response. `more` means that bytes followed it.
-    fn complete(&mut self, slot: Slot, permit: Permit, at: u64, complete: Complete, more: bool) {
+    fn complete(
+        &mut self,
+        slot: Slot,
+        concurrency_slot: ConcurrencySlot,
+        at: u64,
+        complete: Complete,
+        more: bool,
+    ) {
         // If the request was not sent completely, the connection can't be reused.
-        let whole = self.scheduler.permits.get(permit).phase != FailurePhase::Send;
-        self.conclude(slot, permit, at, complete);
+        let whole =
+            self.scheduler.concurrency_slots.get(concurrency_slot).phase != FailurePhase::Send;
+        self.conclude(slot, concurrency_slot, at, complete);
         let connection = self.network.connections.get(slot);
         let last = is_last(&self.prepared.plan.connection, connection.requests);
         if more {
@@ -225,13 +253,13 @@ impl<D: Driver> Worker<'_, D> {
             // Only TLS itself can reliably announce the end (RFC 9112, 9.8).
             (_, Protocol::Serial(_)) if secure && !announced => self.fail(slot, Outcome::Truncated),
             (_, Protocol::Serial(machine)) => {
-                let permit = machine.permit();
+                let concurrency_slot = machine.concurrency_slot();
                 match machine.finish() {
                     Ok(complete) => {
                         // The kernel gives no timestamp for the end of a connection.
                         let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
                         self.recorder.clocks.missing += u64::from(kernel);
-                        self.complete(slot, permit, at, complete, false);
+                        self.complete(slot, concurrency_slot, at, complete, false);
                     }
                     Err(_) => self.fail(slot, Outcome::Truncated),
                 }

@@ -9,10 +9,10 @@ use sixmark_units::family::Family;
 use super::Worker;
 use super::observer::{StreamEnd, StreamObserver};
 use crate::connection::{Connection, State};
-use crate::exchange::Permit;
+use crate::exchange::ConcurrencySlot;
 use crate::lateness::Lateness;
 use crate::notes::ExchangeKey;
-use crate::protocol::{Breach, Complete, Protocol, Streams};
+use crate::protocol::{Complete, Protocol, ProtocolViolation, Streams};
 
 /// Maximum number of attempts for an exchange that peers report as unprocessed.
 const TRIES: u8 = 3;
@@ -31,11 +31,15 @@ impl<D: Driver> Worker<'_, D> {
     fn begin_stream(&mut self, slot: Slot) -> bool {
         let connection = self.network.connections.get(slot);
         let Some(streams) = connection.protocol.streams() else { return false };
-        let Some(permit) = streams.first_waiting() else { return false };
-        let request = self.scheduler.permits.get(permit).request;
-        let which =
-            ExchangeKey { prepared: self.prepared, endpoint: connection.endpoint, permit, request };
-        streams.begin_waiting(permit, self.requests.outgoing(which))
+        let Some(concurrency_slot) = streams.first_waiting() else { return false };
+        let request = self.scheduler.concurrency_slots.get(concurrency_slot).request;
+        let which = ExchangeKey {
+            prepared: self.prepared,
+            endpoint: connection.endpoint,
+            concurrency_slot,
+            request,
+        };
+        streams.begin_waiting(concurrency_slot, self.requests.outgoing(which))
     }
 
     /// Reads the given bytes, or those that the driver received.
@@ -44,9 +48,17 @@ impl<D: Driver> Worker<'_, D> {
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
-        let (permits, notes) = (&mut self.scheduler.permits, self.requests.notes.as_deref_mut());
-        let mut observer =
-            StreamObserver { permits, over: &mut over, at, late: None, notes, prepared, endpoint };
+        let (concurrency_slots, notes) =
+            (&mut self.scheduler.concurrency_slots, self.requests.notes.as_deref_mut());
+        let mut observer = StreamObserver {
+            concurrency_slots,
+            over: &mut over,
+            at,
+            late: None,
+            notes,
+            prepared,
+            endpoint,
+        };
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
         let read = match self.late {
             None => streams.read(bytes, &mut observer),
@@ -58,7 +70,7 @@ impl<D: Driver> Worker<'_, D> {
         self.settle(slot, at, over);
         match read {
             Ok(()) => self.go_on(slot),
-            Err(breach) => self.violated(slot, breach),
+            Err(violation) => self.violated(slot, violation),
         }
     }
 
@@ -68,23 +80,31 @@ impl<D: Driver> Worker<'_, D> {
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
-        let (permits, notes) = (&mut self.scheduler.permits, self.requests.notes.as_deref_mut());
+        let (concurrency_slots, notes) =
+            (&mut self.scheduler.concurrency_slots, self.requests.notes.as_deref_mut());
         let late = self.late.map(Lateness::of_first);
-        let mut observer =
-            StreamObserver { permits, over: &mut over, at, late, notes, prepared, endpoint };
+        let mut observer = StreamObserver {
+            concurrency_slots,
+            over: &mut over,
+            at,
+            late,
+            notes,
+            prepared,
+            endpoint,
+        };
         let read = streams.attend(event, &mut self.memory, &mut observer);
         self.settle(slot, at, over);
-        if let Err(breach) = read {
-            self.violated(slot, breach);
+        if let Err(violation) = read {
+            self.violated(slot, violation);
         }
     }
 
     /// Processes the exchanges that are over, in a list that is given back.
-    fn settle(&mut self, slot: Slot, at: u64, mut over: Vec<(Permit, StreamEnd)>) {
+    fn settle(&mut self, slot: Slot, at: u64, mut over: Vec<(ConcurrencySlot, StreamEnd)>) {
         // This comes first, so that no exchange that leaves this connection returns to it.
         self.note_draining(slot);
-        for (permit, how) in over.drain(..) {
-            self.stream_over(slot, permit, at, how);
+        for (concurrency_slot, how) in over.drain(..) {
+            self.stream_over(slot, concurrency_slot, at, how);
         }
         self.buffers.over = over;
     }
@@ -126,67 +146,75 @@ impl<D: Driver> Worker<'_, D> {
     fn clear_out(&mut self, slot: Slot) {
         let waiting =
             self.network.connections.get(slot).protocol.streams().map(Streams::take_waiting);
-        for permit in waiting.into_iter().flatten() {
-            self.send_elsewhere(permit);
+        for concurrency_slot in waiting.into_iter().flatten() {
+            self.send_elsewhere(concurrency_slot);
         }
     }
 
-    pub(super) fn stream_over(&mut self, slot: Slot, permit: Permit, at: u64, how: StreamEnd) {
-        self.network.connections.forget(slot, permit);
+    pub(super) fn stream_over(
+        &mut self,
+        slot: Slot,
+        concurrency_slot: ConcurrencySlot,
+        at: u64,
+        how: StreamEnd,
+    ) {
+        self.network.connections.forget(slot, concurrency_slot);
         match how {
-            StreamEnd::Answered(answer) => self.answered(slot, permit, at, answer),
-            StreamEnd::Lost(Loss::Unprocessed) => self.unprocessed(permit),
-            StreamEnd::Lost(Loss::Reset(code)) => self.lose_by(permit, Outcome::Reset, code),
+            StreamEnd::Answered(answer) => self.answered(slot, concurrency_slot, at, answer),
+            StreamEnd::Lost(Loss::Unprocessed) => self.unprocessed(concurrency_slot),
+            StreamEnd::Lost(Loss::Reset(code)) => {
+                self.lose_by(concurrency_slot, Outcome::Reset, code)
+            }
             StreamEnd::Lost(Loss::Malformed { code, why }) => {
-                self.recorder.breach = Some(why);
-                self.lose_by(permit, Outcome::Protocol, code);
-                self.recorder.breach = None;
+                self.recorder.violation = Some(why);
+                self.lose_by(concurrency_slot, Outcome::Protocol, code);
+                self.recorder.violation = None;
             }
         }
     }
 
-    fn answered(&mut self, slot: Slot, permit: Permit, at: u64, answer: Answer) {
+    fn answered(&mut self, slot: Slot, concurrency_slot: ConcurrencySlot, at: u64, answer: Answer) {
         let Answer { status, body } = answer;
-        self.conclude(slot, permit, at, Complete { status, body, keep_alive: true });
+        self.conclude(slot, concurrency_slot, at, Complete { status, body, keep_alive: true });
         self.network.connections.part(slot);
     }
 
-    fn lose_by(&mut self, permit: Permit, outcome: Outcome, code: u64) {
-        let phase = self.scheduler.permits.get(permit).phase;
-        self.lose(permit, Failure { code: Some(code), ..Failure::new(outcome, phase) });
+    fn lose_by(&mut self, concurrency_slot: ConcurrencySlot, outcome: Outcome, code: u64) {
+        let phase = self.scheduler.concurrency_slots.get(concurrency_slot).phase;
+        self.lose(concurrency_slot, Failure { code: Some(code), ..Failure::new(outcome, phase) });
     }
 
     /// Sends a request again that the peer did not process (RFC 9113, 8.7), up to a limit.
-    fn unprocessed(&mut self, permit: Permit) {
-        let exchange = self.scheduler.permits.get(permit);
+    fn unprocessed(&mut self, concurrency_slot: ConcurrencySlot) {
+        let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
         exchange.tries += 1;
         let (slot, tries) = (exchange.slot, exchange.tries);
         if tries >= TRIES {
             let streams = self.network.connections.get(slot).protocol.streams();
             let code = streams.map_or(0, |streams| streams.goaway_code());
-            return self.lose_by(permit, Outcome::Reset, code);
+            return self.lose_by(concurrency_slot, Outcome::Reset, code);
         }
         exchange.start_over();
         if exchange.counted {
             let family = self.network.connections.get(slot).family;
             self.recorder.tally[family].resent += 1;
         }
-        self.send_elsewhere(permit);
+        self.send_elsewhere(concurrency_slot);
     }
 
     /// Moves an exchange to another connection. It remains the same exchange.
-    fn send_elsewhere(&mut self, permit: Permit) {
-        let from = self.scheduler.permits.get(permit).slot;
+    fn send_elsewhere(&mut self, concurrency_slot: ConcurrencySlot) {
+        let from = self.scheduler.concurrency_slots.get(concurrency_slot).slot;
         let Connection { endpoint, family, .. } = *self.network.connections.get(from);
         self.network.connections.part(from);
-        self.move_to_other(permit, endpoint);
-        self.note_move(permit, family);
+        self.move_to_other(concurrency_slot, endpoint);
+        self.note_move(concurrency_slot, family);
     }
 
     /// Counts an exchange for the family of the connection to which it was moved from one of
     /// `family`. The peer of that one may have had another family than the endpoint.
-    pub(super) fn note_move(&mut self, permit: Permit, family: Family) {
-        let exchange = self.scheduler.permits.get(permit);
+    pub(super) fn note_move(&mut self, concurrency_slot: ConcurrencySlot, family: Family) {
+        let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
         if self.network.connections.get(exchange.slot).family != family {
             self.recorder.moved(family, exchange);
         }
@@ -194,9 +222,9 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Handles a violation of the protocol. The peer is told, and all exchanges on the connection
     /// end.
-    fn violated(&mut self, slot: Slot, breach: Breach) {
+    fn violated(&mut self, slot: Slot, violation: ProtocolViolation) {
         if let Some(streams) = self.network.connections.get(slot).protocol.streams() {
-            streams.say_goodbye(breach.code);
+            streams.say_goodbye(violation.code);
         }
         // QUIC tells the peer when the connection is closed.
         if !self.network.is_over_quic() {
@@ -206,17 +234,24 @@ impl<D: Driver> Worker<'_, D> {
                 return;
             }
         }
-        self.break_for_breach(slot, breach);
+        self.close_for_violation(slot, violation);
     }
 
     /// Ends one of several exchanges on a connection from this side.
-    pub(super) fn cut_off_stream(&mut self, slot: Slot, permit: Permit, outcome: Outcome) {
-        self.network.connections.get(slot).protocol.cancel(permit);
-        self.network.connections.forget(slot, permit);
-        let (phase, start) =
-            (self.scheduler.permits.get(permit).phase, self.scheduler.permits.get(permit).start);
-        self.lose(permit, Failure::new(outcome, phase));
-        self.network.connections.doubt(slot, start);
+    pub(super) fn cut_off_stream(
+        &mut self,
+        slot: Slot,
+        concurrency_slot: ConcurrencySlot,
+        outcome: Outcome,
+    ) {
+        self.network.connections.get(slot).protocol.cancel(concurrency_slot);
+        self.network.connections.forget(slot, concurrency_slot);
+        let (phase, start) = (
+            self.scheduler.concurrency_slots.get(concurrency_slot).phase,
+            self.scheduler.concurrency_slots.get(concurrency_slot).start,
+        );
+        self.lose(concurrency_slot, Failure::new(outcome, phase));
+        self.network.connections.suspect(slot, start);
         self.network.touch(slot);
         self.close_retired(slot);
     }

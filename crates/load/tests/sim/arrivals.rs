@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use sixmark_sys::driver::{Arrival, Driver, Epoll, EventKind, Handed, Message, Uring};
+use sixmark_sys::driver::{Arrival, Driver, Epoll, EventKind, Message, SendProgress, Uring};
 use sixmark_sys::driver::{ReceiveStamps, SocketRoute};
 use sixmark_testkit::datagrams::loopback;
 use sixmark_testkit::events::next;
@@ -26,8 +26,8 @@ struct Burst {
 /// the kernel may deliver the second one later, and begin late to timestamp what it receives.
 fn receive_burst(driver: &mut impl Driver, peer: &mut TcpStream) -> Option<Burst> {
     let before = driver.now();
-    let handed = driver.send(SLOT, &Message::new(*b"request"));
-    assert!(matches!(handed, Handed::Whole(_)), "{handed:?}");
+    let progress = driver.send(SLOT, &Message::new(*b"request"));
+    assert!(matches!(progress, SendProgress::Whole(_)), "{progress:?}");
     peer.read_exact(&mut [0; 7]).unwrap();
     peer.write_all(&[b'x'; PIECE]).unwrap();
     let between = driver.now();

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 use sixmark_sys::driver::{
-    Close, Epoll, EventKind, Handed, Message, ReceiveStamps, SocketRoute, Uring,
+    Close, Epoll, EventKind, Message, ReceiveStamps, SendProgress, SocketRoute, Uring,
 };
 use sixmark_testkit::datagrams::loopback;
 use sixmark_testkit::events::next;
@@ -40,12 +40,13 @@ fn a_close_takes_back_what_waits_for_room<D: Make>(family: Family, lasting: bool
     let peer = listener.accept().unwrap().0;
 
     let small = (0..REQUESTS).map(|_| Message::new(vec![b's'; SIZE]));
-    let handed = small.take_while(|small| driver.send(SLOT, small) != Handed::Later).count();
+    let progress =
+        small.take_while(|small| driver.send(SLOT, small) != SendProgress::Later).count();
     let mut body = Arc::new(vec![b'l'; 1 << 20]);
-    if handed == REQUESTS {
+    if progress == REQUESTS {
         // None of them waits to be told of.
         let large = Message::with_body(b"large".to_vec(), Some(&body));
-        assert_eq!(driver.send(SLOT, &large), Handed::Later);
+        assert_eq!(driver.send(SLOT, &large), SendProgress::Later);
     }
     driver.wait(driver.now());
     driver.close(SLOT, Close::Reset);
@@ -66,7 +67,7 @@ fn a_close_takes_back_what_waits_for_room<D: Make>(family: Family, lasting: bool
     }
     let came = read.join().unwrap();
     assert!(!came.contains(&b'X'), "bytes were sent that the driver had let go of");
-    assert!(came.len() < handed * SIZE, "a closed connection went on sending: {}", came.len());
+    assert!(came.len() < progress * SIZE, "a closed connection went on sending: {}", came.len());
 }
 
 /// What comes until the end, which may be a reset.
@@ -83,16 +84,16 @@ fn over_both<D: Make>(lasting: bool) {
 }
 
 #[test]
-fn a_close_takes_back_what_waits_for_room_in_epoll() {
+fn closing_a_connection_discards_its_queued_sends_in_epoll() {
     over_both::<Epoll>(true);
 }
 
 #[test]
-fn a_close_takes_back_what_waits_for_room_in_the_ring_s_table() {
+fn closing_discards_queued_sends_in_the_file_table_of_io_uring() {
     over_both::<Uring>(true);
 }
 
 #[test]
-fn a_close_takes_back_what_waits_for_room_in_the_ring() {
+fn closing_a_connection_discards_its_queued_sends_in_io_uring() {
     over_both::<Uring>(false);
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
 use sixmark_sys::driver::{
-    Close, Driver, EventKind, Grain, Handed, Handshake, Message, SocketRoute, Stamps,
+    Close, CompletionBatch, Driver, EventKind, Handshake, Message, SendProgress, SocketRoute,
+    Stamps,
 };
 use sixmark_testkit::events::next;
 use sixmark_units::family::Family;
@@ -33,8 +34,8 @@ fn connected<S: Stage>(stage: &mut S) -> IpAddr {
 fn ask<S: Stage>(stage: &mut S) {
     let (driver, _) = stage.parts();
     match driver.send(SLOT, &Message::new(*b"request")) {
-        Handed::Whole(at) => assert!(at <= driver.now()),
-        Handed::Later => assert_eq!(next(driver).kind, EventKind::Sent),
+        SendProgress::Whole(at) => assert!(at <= driver.now()),
+        SendProgress::Later => assert_eq!(next(driver).kind, EventKind::Sent),
     }
 }
 
@@ -42,14 +43,14 @@ fn ask<S: Stage>(stage: &mut S) {
 /// was so, and how many answers came meanwhile.
 fn pass<S: Stage>(stage: &mut S, bytes: &mut Vec<u8>) -> (bool, usize) {
     let driver = stage.parts().0;
-    let handed = driver.pass(SLOT, bytes);
+    let progress = driver.pass(SLOT, bytes);
     assert!(bytes.is_empty());
-    match handed {
-        Handed::Whole(at) => {
+    match progress {
+        SendProgress::Whole(at) => {
             assert!(at <= driver.now());
             (false, 0)
         }
-        Handed::Later => {
+        SendProgress::Later => {
             stage.go_on();
             (true, answers_before_the_end_of_sending(stage.parts().0))
         }
@@ -142,7 +143,7 @@ fn what_there_is_no_room_for_is_sent_later<S: Stage>(family: Family) {
     connected(&mut stage);
     let body = Arc::new(vec![b'x'; 64 << 20]);
     let bytes = Message::with_body(b"head".to_vec(), Some(&body));
-    assert_eq!(stage.parts().0.send(SLOT, &bytes), Handed::Later);
+    assert_eq!(stage.parts().0.send(SLOT, &bytes), SendProgress::Later);
     stage.go_on();
     assert_eq!(next(stage.parts().0).kind, EventKind::Sent);
     stage.parts().0.close(SLOT, Close::Orderly);
@@ -155,7 +156,7 @@ fn a_response_before_the_requests_end_is_told_before_the_end<S: Stage>(family: F
     let driver = stage.parts().0;
     assert_eq!(
         driver.send(SLOT, &Message::with_body(b"head".to_vec(), Some(&body))),
-        Handed::Later
+        SendProgress::Later
     );
     assert_eq!(receive(driver, 45), (45, 0));
     let kind = next(driver).kind;
@@ -194,9 +195,9 @@ fn what_was_to_be_sent_does_not_go_to_the_slots_next_connection<S: Stage>(family
 }
 
 fn passed_bytes_arrive_as_they_were<S: Stage>(family: Family) {
-    for grain in [1, 8] {
+    for batch in [1, 8] {
         let mut stage = S::set(Scene::Checks, family);
-        stage.parts().0.keep_to(Grain { sends: grain, linger: 0 });
+        stage.parts().0.keep_to(CompletionBatch { sends: batch, linger: 0 });
         connected(&mut stage);
         stage.go_on();
         let mut from = 0;
@@ -211,9 +212,9 @@ fn passed_bytes_arrive_as_they_were<S: Stage>(family: Family) {
 }
 
 fn many_passes_in_a_row_stay_in_order<S: Stage>(family: Family) {
-    for (grain, most) in [(1, 3_000), (8, 3_000), (8, 300_000)] {
+    for (batch, most) in [(1, 3_000), (8, 3_000), (8, 300_000)] {
         let mut stage = S::set(Scene::Checks, family);
-        stage.parts().0.keep_to(Grain { sends: grain, linger: 0 });
+        stage.parts().0.keep_to(CompletionBatch { sends: batch, linger: 0 });
         connected(&mut stage);
         let (mut from, mut bytes, mut pieces) = (0, Vec::new(), 0);
         let (mut waits, mut answers) = (0, 0);
@@ -235,7 +236,7 @@ fn a_reset_amid_passes_is_told_after_what_came<S: Stage>(family: Family) {
     let mut stage = S::set(Scene::Objects, family);
     connected(&mut stage);
     let driver = stage.parts().0;
-    assert_eq!(driver.pass(SLOT, &mut vec![b'x'; 64 << 20]), Handed::Later);
+    assert_eq!(driver.pass(SLOT, &mut vec![b'x'; 64 << 20]), SendProgress::Later);
     assert_eq!(receive(driver, 45), (45, 0));
     let kind = next(driver).kind;
     assert!(matches!(kind, EventKind::Failed(ECONNRESET | EPIPE) | EventKind::Ended), "{kind:?}");
@@ -254,7 +255,7 @@ fn a_reset_after_a_pass_is_told<S: Stage>(family: Family) {
 fn what_was_passed_does_not_go_to_the_slots_next_connection<S: Stage>(family: Family) {
     for size in [8_000, 3_000_000] {
         let mut stage = S::set(Scene::Checks, family);
-        stage.parts().0.keep_to(Grain { sends: 8, linger: 0 });
+        stage.parts().0.keep_to(CompletionBatch { sends: 8, linger: 0 });
         connected(&mut stage);
         let _ = stage.parts().0.pass(SLOT, &mut vec![0; size]);
         stage.parts().0.close(SLOT, Close::Orderly);
@@ -387,11 +388,11 @@ fn times_are_in_order<S: Stage>(family: Family) {
         connected(&mut stage);
         for turn in 0..20 {
             let (driver, _) = stage.parts();
-            let handed = match turn % 2 {
+            let progress = match turn % 2 {
                 0 => driver.send(SLOT, &Message::new(*b"request")),
                 _ => driver.pass(SLOT, &mut b"request".to_vec()),
             };
-            let Handed::Whole(sent) = handed else { panic!("no room for a request") };
+            let SendProgress::Whole(sent) = progress else { panic!("no room for a request") };
             assert!(latest <= sent && sent <= driver.now(), "sent {sent}, before {latest}");
             latest = sent;
             let mut left = size;

@@ -25,7 +25,7 @@ fn carried(ran: &Ran, family: Family) -> Vec<usize> {
 }
 
 #[test]
-fn connections_that_may_be_kept_are_used_again() {
+fn reuses_connections_with_keep_alive() {
     let ran = run(plan(), well());
     for family in Family::BOTH {
         let carried = carried(&ran, family);
@@ -36,7 +36,7 @@ fn connections_that_may_be_kept_are_used_again() {
 }
 
 #[test]
-fn without_keep_alive_each_request_has_its_connection_and_says_so() {
+fn each_request_has_its_own_connection_without_keep_alive() {
     let mut plan = plan();
     plan.connection.keep_alive = false;
     let ran = run(plan, well());
@@ -48,7 +48,7 @@ fn without_keep_alive_each_request_has_its_connection_and_says_so() {
 }
 
 #[test]
-fn a_connection_carries_as_many_requests_as_it_may_and_the_last_says_so() {
+fn limits_requests_per_connection_and_marks_the_last_one() {
     for most in [1, 2, 7] {
         let mut plan = plan();
         plan.connection.requests = NonZeroU32::new(most);
@@ -68,7 +68,7 @@ fn a_connection_carries_as_many_requests_as_it_may_and_the_last_says_so() {
 }
 
 #[test]
-fn connections_are_closed_as_the_plan_says() {
+fn closes_connections_by_fin_or_rst_as_configured() {
     for (close, expected) in
         [(Close::Fin, driver::Close::Orderly), (Close::Rst, driver::Close::Reset)]
     {
@@ -81,7 +81,7 @@ fn connections_are_closed_as_the_plan_says() {
 }
 
 #[test]
-fn a_server_that_lets_idle_connections_go_makes_nothing_fail() {
+fn a_server_that_closes_idle_connections_causes_no_failures() {
     // Long before the connection could be used again.
     let script = Script::of_replies(|request, _| Reply::ok(request).then(MICRO, Step::Fin));
     let ran = run(at_rate(100.0, Duration::from_secs(1)), script);
@@ -92,7 +92,7 @@ fn a_server_that_lets_idle_connections_go_makes_nothing_fail() {
 }
 
 #[test]
-fn bytes_that_nobody_asked_for_end_a_connection_and_are_counted() {
+fn counts_unsolicited_bytes_and_closes_the_connection() {
     let late = Script::of_replies(|request, _| {
         Reply::ok(request).then(MICRO, Step::Bytes(b"HTTP/1.1 408 \r\n\r\n".to_vec()))
     });
@@ -109,7 +109,7 @@ fn bytes_that_nobody_asked_for_end_a_connection_and_are_counted() {
 }
 
 #[test]
-fn never_are_there_more_connections_than_the_plan_allows() {
+fn never_opens_more_connections_than_the_plan_allows() {
     // The world itself checks it whenever an exchange begins.
     each_seed(100, |seed| {
         let mut plan = lasting(Duration::from_millis(300));
@@ -165,7 +165,7 @@ fn an_exchange_counts_for_the_family_of_the_peer_that_answers() {
 }
 
 #[test]
-fn a_peer_of_the_other_family_is_counted_right_across_seconds_and_the_warm_up() {
+fn slices_add_up_although_the_peer_is_of_the_other_family() {
     for warmup in [0, 1_500] {
         let mut plan = lasting(Duration::from_secs(2));
         plan.load.warmup = Duration::from_millis(warmup);
@@ -209,8 +209,9 @@ fn taking(nanos: PerFamily<u64>) -> Script {
 const EVEN: PerFamily<u64> = PerFamily { ipv6: MILLI, ipv4: MILLI };
 
 #[test]
-fn with_no_connection_to_spare_all_are_busy_and_the_ratio_holds() {
-    // Of (connections, ratio): which part of them is busy at least. With 99:1 the one of IPv4 idles.
+fn keeps_all_connections_busy_at_the_ratio_without_spare_ones() {
+    // Of (connections, ratio): which part of them is busy at least. With 99:1 the one of IPv4
+    // idles.
     for (connections, ratio, busy) in [
         (10, (1, 1), 0.95),
         (3, (1, 1), 0.93),
@@ -231,14 +232,14 @@ fn with_no_connection_to_spare_all_are_busy_and_the_ratio_holds() {
             assert!(all as f64 >= busy * most, "{connections} at {ratio:?}: {all} of {most}");
             let exact = all as f64 * f64::from(ratio.0) / f64::from(ratio.0 + ratio.1);
             let off = (sent[0] as f64 - exact).abs();
-            // What was owed is paid before the time is over.
+            // Deficits are settled before the time is over.
             assert!(off <= 1.0, "{connections} at {ratio:?}: {sent:?}");
         }
     }
 }
 
 #[test]
-fn a_slower_family_has_more_of_the_connections_and_no_fewer_requests() {
+fn gives_a_slower_family_more_connections_and_as_many_requests() {
     for slower in Family::BOTH {
         let mut nanos = EVEN;
         nanos[slower] *= 3;
@@ -296,7 +297,7 @@ fn an_open_loop_takes_idle_connections_of_the_other_family_or_waits() {
 }
 
 #[test]
-fn what_takes_an_idle_connection_of_the_other_family_at_once_has_not_waited() {
+fn taking_an_idle_connection_of_the_other_family_is_not_a_wait() {
     let mut plan = capped(1, (1, 1));
     plan.load.pace = at_rate(20.0, Duration::ZERO).load.pace;
     let ran = Sim::new(plan).run(well());
@@ -307,7 +308,7 @@ fn what_takes_an_idle_connection_of_the_other_family_at_once_has_not_waited() {
 }
 
 #[test]
-fn what_is_due_while_all_connections_of_its_family_are_busy_has_waited() {
+fn counts_a_wait_if_all_connections_of_the_family_are_busy() {
     // The other family's only connection is idle, and its place is free.
     let mut plan = capped(2, (1, 1));
     plan.load.pace = at_rate(100.0, Duration::ZERO).load.pace;

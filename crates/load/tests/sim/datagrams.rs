@@ -4,7 +4,9 @@
 use std::net::UdpSocket;
 
 use libc::ECONNREFUSED;
-use sixmark_sys::driver::{Close, Driver, Epoll, EventKind, Handed, PeerWrites, Stamps, Uring};
+use sixmark_sys::driver::{
+    Close, Driver, Epoll, EventKind, PeerWrites, SendProgress, Stamps, Uring,
+};
 use sixmark_testkit::datagrams::{
     HERE, SIZE, THERE, cast, connected, heard, heard_in_all, loopback, numbered, pair,
 };
@@ -87,7 +89,7 @@ fn what_is_too_large_is_lost_and_no_failure(driver: &mut impl Driver, family: Fa
 fn times_are_in_order(driver: &mut impl Driver, family: Family) {
     pair(driver, family);
     for (from, to) in [(HERE, THERE), (THERE, HERE)].repeat(10) {
-        let Handed::Whole(sent) = driver.cast(from, &[0; 3 * SIZE], Some(SIZE), 0) else {
+        let SendProgress::Whole(sent) = driver.cast(from, &[0; 3 * SIZE], Some(SIZE), 0) else {
             panic!("no room")
         };
         let event = next(driver);

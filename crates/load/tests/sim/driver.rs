@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use sixmark_sys::driver::{
-    Arrival, Close, Driver, Event, Handed, Handshake, Message, Slot, SocketRoute, TcpPath,
+    Arrival, Close, Driver, Event, Handshake, Message, SendProgress, Slot, SocketRoute, TcpPath,
 };
 
 use super::world::World;
@@ -42,17 +42,17 @@ impl Driver for Simulated {
         self.world.borrow_mut().connect(slot, way)
     }
 
-    fn send(&mut self, slot: Slot, message: &Message) -> Handed {
+    fn send(&mut self, slot: Slot, message: &Message) -> SendProgress {
         self.world.borrow_mut().send(slot, message.head(), message.length())
     }
 
-    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed {
-        let handed = self.world.borrow_mut().pass(slot, bytes);
+    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> SendProgress {
+        let progress = self.world.borrow_mut().pass(slot, bytes);
         bytes.clear();
-        handed
+        progress
     }
 
-    fn cast(&mut self, _: Slot, _: &[u8], _: Option<usize>, _: u8) -> Handed {
+    fn cast(&mut self, _: Slot, _: &[u8], _: Option<usize>, _: u8) -> SendProgress {
         unimplemented!("the simulated world has no datagrams")
     }
 

@@ -46,15 +46,12 @@ fn tenth_lost(lost: impl Fn(Family) -> bool + 'static) -> Script {
     let mut asked = 0;
     Script::of_replies(move |request: &Request, _| {
         asked += u64::from(lost(request.family));
-        match lost(request.family) && asked % 10 == 0 {
-            true => Reply::silence(),
-            false => after(WAIT),
-        }
+        if lost(request.family) && asked % 10 == 0 { Reply::no_response() } else { after(WAIT) }
     })
 }
 
 #[test]
-fn what_a_healthy_server_had_no_time_to_answer_did_not_fail() {
+fn exchanges_cut_off_by_the_end_of_the_load_do_not_fail() {
     for drain in [0, 5] {
         let ran = run(two_seconds(drain), tenth_lost(|_| false));
         let tally = classified(&ran);
@@ -67,7 +64,7 @@ fn what_a_healthy_server_had_no_time_to_answer_did_not_fail() {
 
 /// The warm-up ends while exchanges of it are in flight, at each of several moments.
 #[test]
-fn a_number_of_requests_lasts_from_the_first_start_to_the_last_response() {
+fn a_counted_load_lasts_from_the_first_start_to_the_last_response() {
     for warmup in [0, 150, 199, 1_250] {
         for (number, connections) in [(1, 1), (2, 1), (10, 1), (100, 1), (1, 4), (8, 4), (100, 4)] {
             let mut plan = plan();
@@ -94,7 +91,7 @@ fn a_number_of_requests_lasts_from_the_first_start_to_the_last_response() {
 }
 
 #[test]
-fn requests_that_are_never_answered_are_unanswered_at_the_end() {
+fn counts_requests_without_a_response_as_unanswered() {
     let ran = run(two_seconds(0), tenth_lost(|family| family == Family::Ipv6));
     let tally = classified(&ran);
     let [v6, v4] = ended(&tally, Outcome::Unanswered);
@@ -108,7 +105,7 @@ fn requests_that_are_never_answered_are_unanswered_at_the_end() {
 }
 
 #[test]
-fn a_load_that_is_drained_says_how_they_end() {
+fn a_drained_load_counts_requests_without_a_response_as_timeouts() {
     for both in [false, true] {
         let lost = move |family| both || family == Family::Ipv6;
         let ran = run(two_seconds(5), tenth_lost(lost));
@@ -136,10 +133,12 @@ fn a_drained_load_begins_nothing_after_its_time() {
 #[test]
 fn a_server_that_freezes_leaves_all_in_flight_unanswered() {
     let freezes = BEGIN + 1_200 * MILLI;
-    let script = Script::of_replies(move |request: &Request, _| match request.at < freezes {
-        true => after(MILLI),
-        false => Reply::silence(),
-    });
+    let script =
+        Script::of_replies(
+            move |request: &Request, _| {
+                if request.at < freezes { after(MILLI) } else { Reply::no_response() }
+            },
+        );
     let ran = run(two_seconds(0), script);
     let tally = classified(&ran);
     assert_eq!(ended(&tally, Outcome::Unanswered), [4, 4]);
@@ -147,7 +146,7 @@ fn a_server_that_freezes_leaves_all_in_flight_unanswered() {
 }
 
 #[test]
-fn a_freeze_that_ends_in_time_is_no_failure() {
+fn a_freeze_that_ends_before_the_load_causes_no_failure() {
     let (freezes, thaws) = (BEGIN + 500 * MILLI, BEGIN + 1_500 * MILLI);
     let script = Script::of_replies(move |request: &Request, _| {
         let frozen = (freezes..thaws).contains(&request.at);
@@ -160,13 +159,13 @@ fn a_freeze_that_ends_in_time_is_no_failure() {
 }
 
 #[test]
-fn what_began_in_the_warm_up_and_is_silent_in_the_measurement_counts() {
+fn counts_silent_exchanges_that_began_in_the_warm_up() {
     // The first request over IPv6 is never answered.
     let script = || {
         let mut first = true;
         Script::of_replies(move |request: &Request, _| {
             let lost = request.family == Family::Ipv6 && std::mem::take(&mut first);
-            if lost { Reply::silence() } else { after(MILLI) }
+            if lost { Reply::no_response() } else { after(MILLI) }
         })
     };
     for (drain, outcome) in [(0, Outcome::Unanswered), (5, Outcome::Timeout)] {
@@ -180,7 +179,7 @@ fn what_began_in_the_warm_up_and_is_silent_in_the_measurement_counts() {
 }
 
 #[test]
-fn ages_say_nothing_where_the_worker_stood_still() {
+fn a_worker_stall_leaves_no_exchange_counted_as_unanswered() {
     let script = Script::of_replies(|_, _| after(MILLI));
     let pause = Some([BEGIN + 500 * MILLI, 5 * SECOND]);
     let ran = Sim { pause, ..Sim::new(two_seconds(0)) }.run(script);

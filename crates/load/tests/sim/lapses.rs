@@ -18,14 +18,15 @@ const UNTIL: u64 = FROM + 20 * SECOND;
 /// How long servers take.
 const WAIT: u64 = 10 * MILLI;
 
-/// As usual, but what is in flight when the worker stops ends as `end` says, with what its server had
-/// to wait with until the worker went on.
+/// As usual, but what is in flight when the worker stops ends as `end` says, with what its server
+/// had to wait with until the worker went on.
 fn stopped(plan: sixmark_record::plan::Plan, end: impl Fn(u64) -> Reply + 'static) -> Ran {
     let script = Script::of_replies(move |request: &Request, _| {
         let response = Response::default().bytes();
-        match request.at + WAIT < FROM || request.at > FROM {
-            true => Reply::of(WAIT, Step::LastBytes(response)),
-            false => end(UNTIL - request.at),
+        if request.at + WAIT < FROM || request.at > FROM {
+            Reply::of(WAIT, Step::LastBytes(response))
+        } else {
+            end(UNTIL - request.at)
         }
     });
     let ran = Sim { pause: Some([FROM, UNTIL - FROM]), ..Sim::new(plan) }.run(script);
@@ -38,7 +39,7 @@ fn both(ran: &Ran, number: impl Fn(&sixmark_record::tally::FamilyTally) -> u64) 
 }
 
 #[test]
-fn what_is_in_flight_while_the_worker_stands_still_has_no_times_and_no_timeout() {
+fn exchanges_in_flight_during_a_worker_stall_have_no_times_or_timeouts() {
     // The rest of each response comes a moment after the worker has gone on.
     let ran = stopped(lasting(Duration::from_secs(30)), |left| {
         let response = Response::default().bytes();
@@ -58,7 +59,7 @@ fn what_is_in_flight_while_the_worker_stands_still_has_no_times_and_no_timeout()
 }
 
 #[test]
-fn what_servers_end_meanwhile_is_no_failure_of_theirs() {
+fn attributes_connections_lost_during_a_worker_stall_to_this_host() {
     for (step, errno) in [(Step::Error(ECONNRESET), Some(ECONNRESET)), (Step::Fin, None)] {
         let ran =
             stopped(lasting(Duration::from_secs(30)), move |_| Reply::of(5 * SECOND, step.clone()));
@@ -74,7 +75,7 @@ fn what_servers_end_meanwhile_is_no_failure_of_theirs() {
 }
 
 #[test]
-fn what_was_due_while_the_worker_stood_still_has_no_times_either() {
+fn exchanges_due_during_a_worker_stall_have_no_times() {
     let ran = stopped(at_rate(100.0, Duration::from_secs(30)), |left| {
         Reply::of(left, Step::LastBytes(Response::default().bytes()))
     });
@@ -88,7 +89,7 @@ fn what_was_due_while_the_worker_stood_still_has_no_times_either() {
 }
 
 #[test]
-fn usual_lateness_is_no_stall() {
+fn a_pause_of_900_ms_is_not_a_stall() {
     let script =
         Script::of_replies(|_, _| Reply::of(WAIT, Step::LastBytes(Response::default().bytes())));
     let pause = Some([FROM, 900 * MILLI]);
@@ -105,7 +106,7 @@ fn half_silent(dial: bool) -> Script {
             _ => Dial::connects(way, 100 * MICRO),
         },
         |request, _| match request.family {
-            Family::Ipv6 => Reply::silence(),
+            Family::Ipv6 => Reply::no_response(),
             Family::Ipv4 => Reply::ok(request),
         },
     )
@@ -125,7 +126,8 @@ fn a_silent_family_is_given_up_and_the_other_gets_all_its_requests() {
             assert_eq!(silent.sent + silent.given_up, 5_000);
             assert_eq!(silent.outcome(Outcome::Timeout), silent.sent);
             assert!(silent.sent < 100, "{}", silent.sent);
-            // It takes the shortest time that shows anything, and what is in flight then its timeout.
+            // It takes the shortest time that shows anything, and what is in flight then its
+            // timeout.
             assert!(ran.report.elapsed_ns <= (10 + 2 * timeout) * SECOND);
             assert_eq!(ran.report.ended, Ended::Complete);
         }
@@ -141,7 +143,7 @@ fn a_family_that_answers_now_and_then_is_not_given_up() {
         Family::Ipv4 => Reply::ok(request),
         Family::Ipv6 => {
             asked += 1;
-            if asked == 3 { Reply::ok(request) } else { Reply::silence() }
+            if asked == 3 { Reply::ok(request) } else { Reply::no_response() }
         }
     });
     let ran = Sim::new(plan).run(script);
@@ -151,14 +153,14 @@ fn a_family_that_answers_now_and_then_is_not_given_up() {
 }
 
 #[test]
-fn a_load_for_a_time_keeps_to_it() {
+fn a_timed_load_does_not_give_up_a_silent_family() {
     let ran = Sim::new(lasting(Duration::from_secs(60))).run(half_silent(false));
     super::balance::check(&ran);
     assert_eq!(both(&ran, |tally| tally.given_up), 0);
 }
 
 #[test]
-fn a_rate_goes_on_without_a_silent_family() {
+fn an_open_loop_continues_without_a_silent_family() {
     let mut plan = at_rate(100.0, Duration::from_secs(1));
     plan.load.duration = None;
     plan.load.requests = NonZeroU64::new(10_000);
@@ -170,12 +172,12 @@ fn a_rate_goes_on_without_a_silent_family() {
 }
 
 #[test]
-fn where_nobody_answers_at_all_it_takes_no_sixteen_timeouts_to_see() {
+fn gives_up_within_15_seconds_if_no_family_answers() {
     for version in [HttpVersion::Http1, HttpVersion::Http2] {
         let mut plan = plan();
         plan.http.version = version;
         plan.load.requests = NonZeroU64::new(1_000);
-        let script = Script::new(|_, _| Dial::Silent, |_, _| Reply::silence());
+        let script = Script::new(|_, _| Dial::Silent, |_, _| Reply::no_response());
         let ran = Sim::new(plan).run(script);
         assert_eq!(ran.report.ended, Ended::Hopeless, "{version:?}");
         assert!(ran.report.elapsed_ns <= 15 * SECOND, "{version:?}");

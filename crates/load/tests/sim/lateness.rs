@@ -38,7 +38,7 @@ fn delay_of(ran: &Ran, family: Family) -> Option<OwnDelay> {
 }
 
 #[test]
-fn a_wake_up_that_is_late_is_told_with_its_length() {
+fn reports_the_delay_of_a_late_wake_up() {
     let late = 230 * MICRO;
     let ran = run_late(alone(), late);
     for (family, tally) in ran.tally().iter() {
@@ -55,7 +55,7 @@ fn a_wake_up_that_is_late_is_told_with_its_length() {
 }
 
 #[test]
-fn nothing_is_told_of_a_worker_that_is_woken_in_time() {
+fn reports_no_delay_of_a_worker_that_wakes_in_time() {
     for late in [0, 5 * MICRO] {
         let ran = run_late(alone(), late);
         for (family, tally) in ran.tally().iter() {

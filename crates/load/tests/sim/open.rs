@@ -69,7 +69,7 @@ fn stalling(time: u64) -> Script {
 }
 
 #[test]
-fn a_stall_is_in_the_response_times_whatever_the_number_of_connections() {
+fn response_times_include_a_server_stall_at_any_number_of_connections() {
     for places in [4, 200] {
         let plan = connections(at_rate(200.0, Duration::from_secs(58)), places);
         let ran = run(plan, stalling(100 * MICRO));
@@ -78,7 +78,8 @@ fn a_stall_is_in_the_response_times_whatever_the_number_of_connections() {
             let p99 = tally.phases.response.quantile(0.99).unwrap() / MILLI;
             assert!((405..=495).contains(&p99), "{places}, {family}: {p99} ms");
         }
-        // Only where all places were taken had anything to wait, and that was not the worker's fault.
+        // Only where all places were taken had anything to wait, and that was not the worker's
+        // fault.
         let waited = both(&ran, |tally| tally.waited);
         assert_eq!(waited > 1_000, places == 4, "{waited}");
         assert_eq!(both(&ran, |tally| tally.late), 0);
@@ -133,7 +134,7 @@ fn a_replay_begins_exchanges_when_they_were_recorded() {
 /// Ten due at 100/s, one at a time, each taking 30 ms: the k-th begins 20 ms later than the one
 /// before would have it.
 #[test]
-fn what_waits_for_a_place_keeps_its_due_time() {
+fn an_exchange_that_waits_for_a_free_slot_keeps_its_due_time() {
     let mut plan = connections(at_rate(100.0, Duration::from_secs(3)), 1);
     plan.load.requests = NonZeroU64::new(10);
     plan.ratio = PlanRatio::only(Family::Ipv6);
@@ -148,7 +149,7 @@ fn what_waits_for_a_place_keeps_its_due_time() {
 }
 
 #[test]
-fn what_finds_no_place_is_dropped_where_that_is_asked_for() {
+fn drops_exchanges_without_a_free_slot_if_configured() {
     let plan = connections(at_rate(100.0, Duration::from_secs(1)), 2);
     let plan = with(plan, |open| open.overload = Overload::Drop);
     // Each keeps a place for 45 ms: of five that fall due in that time, two can begin.
@@ -161,9 +162,9 @@ fn what_finds_no_place_is_dropped_where_that_is_asked_for() {
 }
 
 #[test]
-fn what_never_begins_is_counted_as_unsent_and_what_is_in_flight_is_waited_for() {
+fn counts_unstarted_exchanges_as_unsent_and_awaits_those_in_flight() {
     let plan = connections(at_rate(100.0, Duration::from_secs(1)), 4);
-    let ran = run(plan, Script::of_replies(|_, _| Reply::silence()));
+    let ran = run(plan, Script::of_replies(|_, _| Reply::no_response()));
     // Four at a time that last until their timeout, 5 s from their start.
     assert_eq!((sent(&ran), both(&ran, |tally| tally.unsent)), (4, 96));
     assert_eq!(ran.report.ended, Ended::Complete);
@@ -198,7 +199,7 @@ fn the_ratio_of_a_constant_rate_is_exact_over_any_number_of_workers() {
 }
 
 #[test]
-fn workers_together_are_evenly_spaced() {
+fn requests_of_all_workers_together_are_evenly_spaced() {
     let mut plan = connections(at_rate(100.0, Duration::from_secs(2)), 6);
     plan.load.threads = NonZeroU32::new(3).unwrap();
     let begun = |worker| {
@@ -211,7 +212,7 @@ fn workers_together_are_evenly_spaced() {
 }
 
 #[test]
-fn a_ramp_and_steps_have_their_shape_and_end_by_themselves() {
+fn ramps_and_steps_follow_their_rates_and_then_end() {
     let ten = Some(Duration::from_secs(10));
     let ramp = vec![RateStage { from: RequestRate::ZERO, to: rate(100.0), duration: ten }];
     let steps = vec![
@@ -236,7 +237,7 @@ fn a_ramp_and_steps_have_their_shape_and_end_by_themselves() {
 }
 
 #[test]
-fn poisson_arrivals_repeat_with_their_seed_and_keep_the_rate_and_the_ratio() {
+fn poisson_arrivals_repeat_for_a_seed_and_match_rate_and_ratio() {
     let ran = |seed| {
         let mut plan = connections(at_rate(200.0, Duration::from_secs(50)), 100);
         plan.seed = seed;
@@ -259,7 +260,7 @@ fn poisson_arrivals_repeat_with_their_seed_and_keep_the_rate_and_the_ratio() {
 }
 
 #[test]
-fn a_number_of_poisson_arrivals_has_exactly_the_ratio_over_any_number_of_workers() {
+fn counted_poisson_arrivals_have_the_exact_ratio_for_any_worker_count() {
     for (v6, v4, expected) in [(4, 1, 240), (1, 1, 150), (3, 7, 90), (1, 0, 300)] {
         for (threads, warmup) in [(1, 0), (3, 70), (7, 33)] {
             let mut plan = connections(at_rate(100.0, Duration::from_secs(60)), 70);
@@ -286,7 +287,7 @@ fn a_number_of_poisson_arrivals_has_exactly_the_ratio_over_any_number_of_workers
 }
 
 #[test]
-fn a_warm_up_goes_over_into_the_measurement_without_a_gap() {
+fn the_warm_up_continues_into_the_measurement_without_a_gap() {
     let mut plan = at_rate(100.0, Duration::from_secs(2));
     plan.load.warmup = Duration::from_millis(505);
     let ran = run(plan, after(MILLI));
@@ -296,7 +297,7 @@ fn a_warm_up_goes_over_into_the_measurement_without_a_gap() {
 }
 
 #[test]
-fn what_was_due_in_the_warm_up_is_not_counted_however_late_it_begins() {
+fn does_not_count_late_exchanges_that_were_due_in_the_warm_up() {
     let mut plan = connections(at_rate(100.0, Duration::from_secs(1)), 1);
     plan.load.warmup = Duration::from_secs(1);
     plan.ratio = PlanRatio::only(Family::Ipv4);
@@ -326,7 +327,7 @@ fn spinning_looks_at_the_clock_and_changes_nothing_else() {
 
 /// Each call costs a fifth of a millisecond: too much for ten thousand exchanges a second.
 #[test]
-fn a_worker_that_can_not_keep_up_is_late_by_its_own_doing() {
+fn an_overloaded_worker_counts_exchanges_as_late_and_not_as_waiting() {
     let plan = connections(at_rate(10_000.0, Duration::from_millis(200)), 1_000);
     let ran = Sim { cost: 200 * MICRO, ..Sim::new(plan) }.run(after(MILLI));
     balance::check(&ran);
@@ -338,7 +339,7 @@ fn a_worker_that_can_not_keep_up_is_late_by_its_own_doing() {
 }
 
 #[test]
-fn a_peer_that_refuses_is_asked_at_the_rate_and_no_more() {
+fn connects_to_a_refusing_peer_at_the_given_rate_only() {
     let dial =
         |way: &sixmark_sys::driver::SocketRoute, _: &mut Random| match Family::of(way.to.ip()) {
             Family::Ipv6 => super::script::Dial::Fails { after: 0, errno: ECONNREFUSED },

@@ -36,7 +36,7 @@ fn answers() -> impl FnMut(&super::script::Request, &mut super::random::Random) 
 }
 
 #[test]
-fn all_connections_are_there_before_the_first_request_and_each_has_its_turn() {
+fn opens_all_connections_before_the_first_request_and_uses_each_equally() {
     for family in Family::BOTH {
         let plan = Plan { ratio: PlanRatio::only(family), ..preopened() };
         let ran = Sim::new(plan).run(Script::of_replies(answers()));
@@ -54,7 +54,7 @@ fn all_connections_are_there_before_the_first_request_and_each_has_its_turn() {
 }
 
 #[test]
-fn the_families_share_the_connections_that_are_opened_first_by_the_ratio() {
+fn divides_preopened_connections_by_the_ratio() {
     let ran = run(Script::of_replies(answers()));
     for family in Family::BOTH {
         let carried: Vec<_> =
@@ -65,7 +65,7 @@ fn the_families_share_the_connections_that_are_opened_first_by_the_ratio() {
 }
 
 #[test]
-fn what_can_not_be_opened_is_counted_and_fails_no_request() {
+fn counts_unopened_connections_without_failing_requests() {
     let mut dialled = 0;
     let dial = move |way: &_, _: &mut _| {
         dialled += 1;
@@ -97,7 +97,7 @@ fn a_connect_that_is_never_answered_ends_at_the_timeout() {
 }
 
 #[test]
-fn where_nothing_can_be_opened_the_run_is_given_up() {
+fn gives_up_the_run_if_no_connection_can_be_opened() {
     let ran = run(Script::of_failures(ECONNREFUSED, MICRO));
     assert_eq!(ran.report.ended, Ended::Hopeless);
     for (family, tally) in ran.tally().iter() {
@@ -107,7 +107,7 @@ fn where_nothing_can_be_opened_the_run_is_given_up() {
 }
 
 #[test]
-fn a_run_stopped_while_it_opens_sends_nothing() {
+fn a_run_stopped_while_opening_connections_sends_nothing() {
     let mut sim = Sim::new(preopened());
     sim.stop_at = BEGIN + 10 * MICRO;
     let ran = sim.run(Script::new(|_, _| Dial::Silent, answers()));
@@ -127,7 +127,7 @@ fn takes(
 }
 
 #[test]
-fn where_the_server_takes_no_more_the_load_begins_with_what_is_there() {
+fn starts_the_load_with_the_connections_that_the_server_accepts() {
     let mut plan = preopened();
     // Far more than are tried at a time.
     plan.load.connections = NonZeroU32::new(1_000).unwrap();
@@ -148,7 +148,7 @@ fn where_the_server_takes_no_more_the_load_begins_with_what_is_there() {
 }
 
 #[test]
-fn an_address_that_never_answers_keeps_no_other_from_being_connected_to() {
+fn a_silent_address_does_not_block_connecting_to_others() {
     let of = |ran: &Ran, family: Family| {
         let connections = &ran.tally()[family].connections;
         (connections.opened, connections.unopened)
@@ -166,11 +166,8 @@ fn an_address_that_never_answers_keeps_no_other_from_being_connected_to() {
             plan.connection.most_open = plan.load.connections;
             plan.load.timeout = std::time::Duration::from_secs(timeout);
             let dead: std::net::IpAddr = dead.parse().unwrap();
-            let dial = move |way: &sixmark_sys::driver::SocketRoute, _: &mut _| match way.to.ip()
-                == dead
-            {
-                true => Dial::Silent,
-                false => Dial::connects(way, MICRO),
+            let dial = move |way: &sixmark_sys::driver::SocketRoute, _: &mut _| {
+                if way.to.ip() == dead { Dial::Silent } else { Dial::connects(way, MICRO) }
             };
             let ran = Sim::new(plan).run(Script::new(dial, answers()));
             assert_eq!((of(&ran, Family::Ipv6), of(&ran, Family::Ipv4)), (ipv6, ipv4), "{dead}");

@@ -24,8 +24,8 @@ const BACK: u64 = GONE + SECOND;
 
 const RATIOS: [(u32, u32); 4] = [(1, 1), (1, 3), (3, 1), (2, 5)];
 
-/// A server of both families that answers `slow` a tenth later, so that it lags behind the ratio. It
-/// is gone for that time: connections break with what is on them, and new ones are refused.
+/// A server of both families that answers `slow` a tenth later, so that it lags behind the ratio.
+/// It is gone for that time: connections break with what is on them, and new ones are refused.
 fn outage(slow: Family, [from, until]: [u64; 2]) -> Script {
     let clock = Rc::new(Cell::new(0));
     let time = Rc::clone(&clock);
@@ -39,13 +39,12 @@ fn outage(slow: Family, [from, until]: [u64; 2]) -> Script {
         let lag = if request.family == slow { 150 * MICRO } else { 0 };
         let wait = 1_500 * MICRO + lag + random.below(200 * MICRO);
         let gone = from.max(request.at);
-        match request.at + wait >= from && request.at < until {
-            true => Reply::of(gone - request.at, Step::Error(ECONNRESET)),
-            false => {
-                let mut reply = Reply::ok(request);
-                reply.steps[0].0 = wait;
-                reply
-            }
+        if request.at + wait >= from && request.at < until {
+            Reply::of(gone - request.at, Step::Error(ECONNRESET))
+        } else {
+            let mut reply = Reply::ok(request);
+            reply.steps[0].0 = wait;
+            reply
         }
     };
     Script { clock, ..Script::new(dial, reply) }
@@ -99,7 +98,7 @@ fn check_ratio(ran: &Ran, (v6, v4): (u32, u32), most: u64) {
 }
 
 #[test]
-fn what_a_short_outage_refuses_is_no_familys_own() {
+fn a_short_outage_fails_both_families_by_the_ratio() {
     for ratio in RATIOS {
         for slow in Family::BOTH {
             each_seed(3, |seed| {
@@ -114,7 +113,7 @@ fn what_a_short_outage_refuses_is_no_familys_own() {
 }
 
 #[test]
-fn it_is_none_either_where_each_family_has_a_url() {
+fn a_short_outage_fails_families_equally_with_a_url_for_each() {
     for first in Family::BOTH {
         let plan = apart(eight((1, 1)), first);
         each_seed(3, |seed| {
@@ -126,14 +125,14 @@ fn it_is_none_either_where_each_family_has_a_url() {
 }
 
 #[test]
-fn it_is_none_either_where_the_server_stays_away() {
+fn an_outage_until_the_end_fails_families_by_the_ratio() {
     for ratio in RATIOS {
         each_seed(3, |seed| {
-            // In the last part of the time, when what is owed is made up for.
+            // In the last part of the time, when deficits are settled.
             let from = BEGIN + 4 * SECOND;
             let ran = ran(&eight(ratio), seed, outage(Family::Ipv4, [from, u64::MAX]));
             check_failures(&ran, ratio, "to the end");
-            // What was owed when it went, which would have to be made up for with failures.
+            // The deficit when it went, which would have to be settled with failures.
             let sent: u64 = ran.tally().iter().map(|(_, tally)| tally.sent).sum();
             check_ratio(&ran, ratio, sent / 64);
         });
@@ -141,7 +140,7 @@ fn it_is_none_either_where_the_server_stays_away() {
 }
 
 #[test]
-fn a_number_of_requests_is_sent_at_the_ratio_whatever_the_server_does() {
+fn a_counted_load_keeps_the_exact_ratio_through_an_outage() {
     for ratio in [(1, 1), (1, 3)] {
         each_seed(3, |seed| {
             let mut plan = eight(ratio);
@@ -155,7 +154,7 @@ fn a_number_of_requests_is_sent_at_the_ratio_whatever_the_server_does() {
 }
 
 #[test]
-fn an_open_loop_keeps_to_its_order_through_an_outage() {
+fn an_outage_fails_families_by_the_ratio_in_an_open_loop() {
     for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
         for ratio in RATIOS {
             each_seed(1, |seed| {
@@ -172,23 +171,27 @@ fn an_open_loop_keeps_to_its_order_through_an_outage() {
 
 /// Only its own failures are a family's own, and what goes to it is what the ratio says.
 #[test]
-fn a_family_that_goes_alone_still_gets_its_part() {
+fn a_family_that_fails_alone_still_gets_its_share_of_requests() {
     for (gone, ratio) in Family::BOTH.into_iter().flat_map(|of| RATIOS.map(|ratio| (of, ratio))) {
         each_seed(1, |seed| {
             let mut script = outage(gone, [u64::MAX, u64::MAX]);
             let (clock, mut dial) = (Rc::clone(&script.clock), script.dial);
             let is_away = move |of: Family, at: u64| of == gone && (GONE..BACK).contains(&at);
-            script.dial =
-                Box::new(move |way, random| match is_away(Family::of(way.to.ip()), clock.get()) {
-                    true => Dial::Fails { after: 0, errno: ECONNREFUSED },
-                    false => dial(way, random),
-                });
+            script.dial = Box::new(move |way, random| {
+                if is_away(Family::of(way.to.ip()), clock.get()) {
+                    Dial::Fails { after: 0, errno: ECONNREFUSED }
+                } else {
+                    dial(way, random)
+                }
+            });
             let mut reply = script.reply;
-            script.reply =
-                Box::new(move |request, random| match is_away(request.family, request.at) {
-                    true => Reply::of(0, Step::Error(ECONNRESET)),
-                    false => reply(request, random),
-                });
+            script.reply = Box::new(move |request, random| {
+                if is_away(request.family, request.at) {
+                    Reply::of(0, Step::Error(ECONNRESET))
+                } else {
+                    reply(request, random)
+                }
+            });
             let ran = ran(&eight(ratio), seed, script);
             check_ratio(&ran, ratio, 1);
             let failed = |family: Family| ran.tally()[family].outcome(Outcome::Refused);

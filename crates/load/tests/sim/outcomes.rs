@@ -44,7 +44,7 @@ fn begun(then: Step) -> Script {
 }
 
 #[test]
-fn a_connect_that_fails_is_told_by_what_the_kernel_said() {
+fn classifies_a_failed_connect_by_its_errno() {
     for after in [0, MILLI] {
         for (errno, outcome) in [
             (ECONNREFUSED, Outcome::Refused),
@@ -61,9 +61,9 @@ fn a_connect_that_fails_is_told_by_what_the_kernel_said() {
 }
 
 #[test]
-fn a_reset_is_told_in_the_phase_that_it_came_in() {
+fn records_a_reset_in_the_phase_in_which_it_occurs() {
     let reset = Step::Error(ECONNRESET);
-    let reply = Reply::silence().taken(Take::Fails(EPIPE));
+    let reply = Reply::no_response().taken(Take::Fails(EPIPE));
     fails(replies(reply), Outcome::Reset, FailurePhase::Send, EPIPE);
     let reply = Reply::of(MILLI, reset.clone()).taken(Take::Later);
     fails(replies(reply), Outcome::Reset, FailurePhase::Send, ECONNRESET);
@@ -75,7 +75,7 @@ fn a_reset_is_told_in_the_phase_that_it_came_in() {
 }
 
 #[test]
-fn a_response_that_began_before_the_request_ended_is_in_transfer_after_that() {
+fn an_early_response_is_in_transfer_once_the_request_is_sent() {
     let reply = Reply::of(MILLI, Step::Bytes(HEAD.to_vec()))
         .then(MILLI, Step::Sent)
         .then(MILLI, Step::Error(ECONNRESET))
@@ -90,7 +90,7 @@ fn a_response_cut_short_is_truncated() {
 }
 
 #[test]
-fn what_is_no_http_is_a_breach_of_protocol() {
+fn classifies_a_non_http_answer_as_a_protocol_failure() {
     let ssh = Step::Bytes(b"SSH-2.0-OpenSSH\r\n".to_vec());
     fails(replies(Reply::of(MILLI, ssh)), Outcome::Protocol, FailurePhase::Transfer, None);
 }
@@ -98,9 +98,9 @@ fn what_is_no_http_is_a_breach_of_protocol() {
 #[test]
 fn a_stall_ends_at_exactly_the_timeout_in_any_phase() {
     let stalls: [(FailurePhase, fn() -> Script); 4] = [
-        (FailurePhase::Connect, || Script::new(|_, _| Dial::Silent, |_, _| Reply::silence())),
-        (FailurePhase::Send, || replies(Reply::silence().taken(Take::Later))),
-        (FailurePhase::Wait, || replies(Reply::silence())),
+        (FailurePhase::Connect, || Script::new(|_, _| Dial::Silent, |_, _| Reply::no_response())),
+        (FailurePhase::Send, || replies(Reply::no_response().taken(Take::Later))),
+        (FailurePhase::Wait, || replies(Reply::no_response())),
         (FailurePhase::Transfer, || replies(Reply::of(MILLI, Step::Bytes(HEAD.to_vec())))),
     ];
     for (phase, script) in stalls {
@@ -128,7 +128,7 @@ fn a_drip_does_not_extend_the_timeout() {
 }
 
 #[test]
-fn what_is_in_flight_at_the_end_is_abandoned() {
+fn abandons_exchanges_in_flight_at_the_end() {
     let script = || begun(Step::Bytes(Vec::from(b"b")));
     for (stop_at, ends) in [(u64::MAX, 50 * MILLI), (super::harness::BEGIN + 9 * MILLI, 0)] {
         let plan = lasting(Duration::from_millis(50));

@@ -55,7 +55,7 @@ fn all(timing: &Timing, count: u64, nanos: u64, what: &str) {
 }
 
 #[test]
-fn without_keep_alive_a_response_time_holds_the_connect() {
+fn response_time_includes_the_connect_without_keep_alive() {
     let mut plan = ten();
     plan.connection.keep_alive = false;
     let ran = run(plan, script(|request, _| timed(request)));
@@ -74,7 +74,7 @@ fn without_keep_alive_a_response_time_holds_the_connect() {
 /// A connect takes as long as the kernel says, and as long as this client saw where it says nothing:
 /// which is counted where the kernel's clock was asked for.
 #[test]
-fn the_kernels_word_is_the_connect_time_where_it_has_one() {
+fn prefers_the_connect_time_of_the_kernel_where_available() {
     for (clock, missing) in [(Timestamps::Kernel, 4), (Timestamps::User, 0)] {
         let mut plan = ten();
         plan.connection.keep_alive = false;
@@ -102,7 +102,7 @@ fn the_kernels_word_is_the_connect_time_where_it_has_one() {
 }
 
 #[test]
-fn on_a_kept_connection_a_response_time_begins_with_the_send() {
+fn response_time_starts_with_the_send_on_a_kept_alive_connection() {
     let ran = run(ten(), script(|request, _| timed(request)));
     for (family, tally) in ran.tally().iter() {
         let Times { connect, wait, transfer } = times(family);
@@ -160,7 +160,7 @@ fn a_long_send_is_part_of_the_response_time_but_not_of_the_wait() {
 }
 
 #[test]
-fn a_response_before_the_end_of_its_request_was_not_waited_for() {
+fn a_response_before_the_end_of_its_request_has_no_wait() {
     let mut plan = ten();
     plan.connection.keep_alive = false;
     let ran = run(
@@ -179,7 +179,7 @@ fn a_response_before_the_end_of_its_request_was_not_waited_for() {
 }
 
 #[test]
-fn a_request_is_waited_for_from_when_it_left() {
+fn the_wait_starts_when_the_request_leaves_this_host() {
     let held_back = 5 * MILLI + 5;
     let ran = run(
         ten(),
@@ -217,7 +217,7 @@ fn in_pieces(cuts: [usize; 2], wait: u64, pause: u64) -> Reply {
 
 /// Wherever it is cut, an interim response ends no wait, and its own time ends with its first byte.
 #[test]
-fn an_interim_response_has_a_time_of_its_own_and_ends_no_wait() {
+fn records_the_interim_response_time_without_ending_the_wait() {
     let (bytes, end) = hinted();
     let (wait, pause) = (2 * MILLI, 80 * MILLI);
     for (cuts, waited) in [
@@ -241,7 +241,7 @@ fn an_interim_response_has_a_time_of_its_own_and_ends_no_wait() {
 
 /// A timeout after an interim response is one of the wait.
 #[test]
-fn who_sends_nothing_but_interim_responses_is_waited_for() {
+fn a_timeout_after_an_interim_response_is_in_the_wait_phase() {
     let mut plan = ten();
     plan.load.timeout = Duration::from_secs(1);
     let ran = run(
@@ -261,7 +261,7 @@ fn who_sends_nothing_but_interim_responses_is_waited_for() {
 /// An interim response that comes before the request was sent completely, as after `Expect:
 /// 100-continue`, is no part of the wait.
 #[test]
-fn the_wait_begins_with_the_end_of_a_request_that_an_interim_response_precedes() {
+fn the_wait_starts_after_the_request_despite_an_earlier_interim_response() {
     let mut plan = ten();
     plan.connection.keep_alive = false;
     let send = 5 * MILLI;

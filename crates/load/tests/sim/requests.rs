@@ -82,7 +82,7 @@ fn a_replay_sends_each_entry_at_its_time_whatever_the_number_of_workers() {
 }
 
 #[test]
-fn a_recording_that_alternates_has_both_families_for_each_of_its_requests() {
+fn an_alternating_recording_sends_each_request_over_both_families() {
     let entries: Vec<_> = (0..400).map(|k| (k, (k % 2) as u32)).collect();
     let ran = run(replay(1, &entries), answers(MILLI / 10, |_| false));
     for family in Family::BOTH {
@@ -96,7 +96,7 @@ fn a_recording_that_alternates_has_both_families_for_each_of_its_requests() {
 }
 
 #[test]
-fn the_warm_up_and_the_measurement_have_each_the_mix() {
+fn warm_up_and_measurement_each_have_the_request_mix() {
     let mut plan = at_rate(100.0, Duration::from_secs(1));
     plan.load.warmup = Duration::from_secs(1);
     plan.requests = mix(&["/a", "/b"]);
@@ -110,7 +110,7 @@ fn the_warm_up_and_the_measurement_have_each_the_mix() {
 }
 
 #[test]
-fn what_a_redirect_leads_to_begins_when_it_is_read() {
+fn follows_a_redirect_as_soon_as_it_is_read() {
     let mut plan = at_rate(100.0, Duration::from_secs(1));
     plan.location = true;
     let ran = run(plan, answers(MILLI, |number| number % 2 == 0));
@@ -125,7 +125,7 @@ fn what_a_redirect_leads_to_begins_when_it_is_read() {
 }
 
 #[test]
-fn in_a_closed_loop_chains_end_with_the_time_and_so_many_are_begun_by_the_schedule() {
+fn redirect_chains_end_on_time_and_do_not_use_up_the_request_count() {
     let mut timed = lasting(Duration::from_millis(100));
     timed.location = true;
     let ran = run(timed, answers(MILLI, |_| true));
@@ -172,13 +172,13 @@ fn each_request_of_a_mix_is_counted_by_itself() {
 }
 
 #[test]
-fn one_request_is_counted_with_its_family_alone() {
+fn keeps_no_separate_counts_for_a_single_request() {
     let ran = run(plan(), answers(MILLI, |_| false));
     assert!(ran.tally().iter().all(|(_, tally)| tally.requests.is_empty()));
 }
 
 #[test]
-fn what_a_redirect_leads_to_counts_for_the_request_that_was_redirected() {
+fn counts_followed_redirects_for_the_original_request() {
     let mut plan = plan();
     plan.location = true;
     plan.requests = mix(&["/a", "/b"]);
@@ -198,15 +198,16 @@ fn what_a_redirect_leads_to_counts_for_the_request_that_was_redirected() {
 }
 
 #[test]
-fn times_that_a_stall_excludes_are_excluded_for_each_request_too() {
+fn excludes_stalled_times_from_the_figures_of_each_request() {
     let mut plan = lasting(Duration::from_secs(10));
     plan.requests = mix(&["/a", "/b"]);
     // The answers that are awaited while the worker stands still come after it.
     let (from, until) = (BEGIN + 2 * SECOND, BEGIN + 5 * SECOND);
     let script = Script::of_replies(move |request, _| {
-        let after = match request.at + 10 * MILLI < from || request.at > from {
-            true => 10 * MILLI,
-            false => until - request.at + 10 * MILLI,
+        let after = if request.at + 10 * MILLI < from || request.at > from {
+            10 * MILLI
+        } else {
+            until - request.at + 10 * MILLI
         };
         Reply::of(after, Step::LastBytes(Response::default().bytes()))
     });

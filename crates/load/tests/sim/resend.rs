@@ -47,11 +47,11 @@ fn failures(tally: &FamilyTally) -> Vec<(Outcome, FailurePhase, u64)> {
 }
 
 #[test]
-fn what_a_closed_connection_lost_is_sent_again_and_is_one_exchange() {
+fn resends_an_exchange_lost_with_its_connection_and_counts_it_once() {
     for lost in [
         closes(),
         Reply::of(MILLI, Step::Error(ECONNRESET)),
-        Reply::silence().taken(Take::Fails(EPIPE)),
+        Reply::no_response().taken(Take::Fails(EPIPE)),
     ] {
         for family in Family::BOTH {
             let ran = run(ten(family), every_second(lost.clone()));
@@ -64,7 +64,7 @@ fn what_a_closed_connection_lost_is_sent_again_and_is_one_exchange() {
 }
 
 #[test]
-fn its_time_runs_on_from_its_first_start_and_its_wait_from_the_last_send() {
+fn response_time_of_a_resend_includes_the_lost_attempt_but_wait_does_not() {
     for family in Family::BOTH {
         let ran = run(ten(family), every_second(closes()));
         let phases = &of(&ran, family).phases;
@@ -79,7 +79,7 @@ fn its_time_runs_on_from_its_first_start_and_its_wait_from_the_last_send() {
 }
 
 #[test]
-fn where_it_is_not_wanted_the_loss_is_a_failure() {
+fn counts_a_lost_exchange_as_failed_if_resending_is_disabled() {
     for family in Family::BOTH {
         for (lost, outcome) in [
             (closes(), Outcome::Truncated),
@@ -98,7 +98,7 @@ fn where_it_is_not_wanted_the_loss_is_a_failure() {
 /// Only the first exchange of all is answered: the second is sent again and lost again, the others
 /// are lost on connections that never served.
 #[test]
-fn a_second_loss_is_the_failure_that_it_was() {
+fn fails_an_exchange_that_is_lost_twice() {
     for family in Family::BOTH {
         let mut number = 0;
         let script = Script::of_replies(move |request, _| {
@@ -114,7 +114,7 @@ fn a_second_loss_is_the_failure_that_it_was() {
 }
 
 #[test]
-fn what_is_sent_again_may_find_the_server_gone() {
+fn a_resend_fails_if_the_server_refuses_the_new_connection() {
     for family in Family::BOTH {
         let mut dials = 0;
         let script = Script::new(
@@ -143,7 +143,7 @@ fn what_is_sent_again_may_find_the_server_gone() {
 /// A server that answers something, even if only an empty line or an interim response, has got the
 /// request; a connection that is silent has not been closed.
 #[test]
-fn only_what_met_with_no_byte_is_sent_again() {
+fn resends_only_if_the_connection_closed_without_a_response_byte() {
     for begun in [&b"H"[..], b"\r\n", b"HTTP/1.1 103 Early\r\n\r\n", b"HTTP/1.1 200 OK\r\n"] {
         for family in Family::BOTH {
             let lost = Reply::of(MICRO, Step::Bytes(begun.to_vec())).then(MICRO, Step::Fin);
@@ -155,7 +155,7 @@ fn only_what_met_with_no_byte_is_sent_again() {
     }
     for (lost, outcome) in [
         (Reply::of(MILLI, Step::Error(ETIMEDOUT)), Outcome::Timeout),
-        (Reply::silence(), Outcome::Timeout),
+        (Reply::no_response(), Outcome::Timeout),
         (Reply::of(MILLI, Step::Bytes(b"?".to_vec())), Outcome::Protocol),
     ] {
         for family in Family::BOTH {
@@ -167,7 +167,7 @@ fn only_what_met_with_no_byte_is_sent_again() {
 }
 
 #[test]
-fn only_methods_that_may_be_repeated_are() {
+fn resends_only_idempotent_methods() {
     for (method, again) in [
         ("GET", true),
         ("HEAD", true),
@@ -203,7 +203,7 @@ fn only_methods_that_may_be_repeated_are() {
 
 /// The methods of redirected requests are their own: after 303 a POST is a GET.
 #[test]
-fn of_a_redirected_request_its_own_method_counts() {
+fn decides_by_the_method_after_a_redirect_whether_to_resend() {
     let mut plan = ten(Family::Ipv4);
     plan.location = true;
     plan.load.requests = NonZeroU64::new(1);
@@ -229,7 +229,7 @@ fn of_a_redirected_request_its_own_method_counts() {
 }
 
 #[test]
-fn the_same_bytes_are_sent_again_and_use_up_no_values() {
+fn resends_the_same_bytes_without_using_new_template_values() {
     let mut open = |_: &str| Err("there are no files".to_owned());
     let path = Reading::new(&mut open).template("/{{seq}}/{{uuid}}", TemplatePlace::Path).unwrap();
     for location in [false, true] {
@@ -251,7 +251,7 @@ fn the_same_bytes_are_sent_again_and_use_up_no_values() {
 
 /// At a rate, the server closes each connection just as the next request is on its way to it.
 #[test]
-fn at_a_rate_nothing_is_late_or_lost_for_it() {
+fn resending_makes_no_exchange_late_or_lost_at_a_rate() {
     for family in Family::BOTH {
         let mut plan = at_rate(100.0, Duration::from_secs(1));
         plan.ratio = PlanRatio::only(family);
@@ -266,7 +266,7 @@ fn at_a_rate_nothing_is_late_or_lost_for_it() {
 
 /// What was waiting for the measurement is not counted, also where it is sent again in it.
 #[test]
-fn what_began_in_the_warm_up_is_sent_again_uncounted() {
+fn does_not_count_a_resend_of_an_exchange_from_the_warm_up() {
     let mut plan = ten(Family::Ipv6);
     (plan.load.requests, plan.load.duration) = (None, Some(Duration::from_millis(10)));
     plan.load.warmup = Duration::from_millis(1);

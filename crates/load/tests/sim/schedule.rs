@@ -98,7 +98,7 @@ fn a_run_stopped_at_any_moment_accounts_for_everything_it_began() {
 
 #[test]
 fn a_duration_ends_the_run_on_time_and_cuts_off_what_is_in_flight() {
-    let slow = |_: &_, _: &mut _| Reply::silence();
+    let slow = |_: &_, _: &mut _| Reply::no_response();
     let ran = run(lasting(Duration::from_millis(1_500)), Script::of_replies(slow));
     assert_eq!(ran.report.ended, Ended::Complete);
     assert_eq!(ran.report.elapsed_ns, 1_500 * MILLI);
@@ -144,14 +144,14 @@ fn a_worker_that_never_gets_a_connection_gives_up_without_spinning() {
 }
 
 #[test]
-fn a_family_that_refuses_rests_and_leaves_the_other_going() {
+fn a_refusing_family_pauses_between_connects_and_keeps_the_ratio() {
     for refusing in Family::BOTH {
-        let dial = move |way: &sixmark_sys::driver::SocketRoute, _: &mut Random| match Family::of(
-            way.to.ip(),
-        ) == refusing
-        {
-            true => Dial::Fails { after: 0, errno: ECONNREFUSED },
-            false => Dial::connects(way, MICRO),
+        let dial = move |way: &sixmark_sys::driver::SocketRoute, _: &mut Random| {
+            if Family::of(way.to.ip()) == refusing {
+                Dial::Fails { after: 0, errno: ECONNREFUSED }
+            } else {
+                Dial::connects(way, MICRO)
+            }
         };
         let sim = Sim { most_waits: 5_000, ..Sim::new(lasting(Duration::from_secs(10))) };
         let ran = sim.run(Script::new(dial, |request, _| Reply::ok(request)));

@@ -38,8 +38,8 @@ impl Script {
         Script { dial, reply, see: None, books: None, clock }
     }
 
-    /// Passed bytes are part of a stream that only `see` knows how to read. What an exchange is then
-    /// is its own to know: no request is written down.
+    /// Passed bytes are part of a stream that only `see` knows how to read. What an exchange is
+    /// then is its own to know: no request is written down.
     pub(crate) fn seeing(self, see: impl FnMut(&Passed, &mut Random) -> Reply + 'static) -> Script {
         Script { see: Some(Box::new(see)), ..self }
     }
@@ -125,7 +125,7 @@ pub(crate) enum Step {
 }
 
 impl Reply {
-    pub(crate) fn silence() -> Reply {
+    pub(crate) fn no_response() -> Reply {
         Reply { take: Take::Whole, steps: Vec::new() }
     }
 
@@ -144,7 +144,7 @@ impl Reply {
     }
 
     pub(crate) fn of(after: u64, step: Step) -> Reply {
-        Reply::silence().then(after, step)
+        Reply::no_response().then(after, step)
     }
 
     pub(crate) fn then(mut self, after: u64, step: Step) -> Reply {
@@ -197,9 +197,10 @@ impl Response {
         if self.hints {
             text += "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
         }
-        text += match self.redirect {
-            false => "HTTP/1.1 200 OK\r\n",
-            true => "HTTP/1.1 302 Found\r\nLocation: /next\r\n",
+        text += if self.redirect {
+            "HTTP/1.1 302 Found\r\nLocation: /next\r\n"
+        } else {
+            "HTTP/1.1 200 OK\r\n"
         };
         if self.close {
             text += "Connection: close\r\n";

@@ -75,7 +75,7 @@ fn check() -> impl FnMut(&Passed, &mut Random) -> Reply {
         passes += 1;
         let reply = match passes % 100 {
             0 => Reply::of(MILLI, Step::Sent).taken(Take::Later),
-            _ => Reply::silence(),
+            _ => Reply::no_response(),
         };
         (0..ends).fold(reply, |reply, _| reply.then(1, Step::Bytes(vec![b'x'])))
     }

@@ -47,11 +47,11 @@ fn begun<D: Make>(from: SocketAddr, to: SocketAddr, datagrams: bool) -> EventKin
 }
 
 #[test]
-fn a_source_address_that_is_gone_is_told_by_epoll() {
+fn epoll_reports_an_unavailable_source_address() {
     without_source::<Epoll>();
 }
 
 #[test]
-fn a_source_address_that_is_gone_is_told_by_io_uring() {
+fn io_uring_reports_an_unavailable_source_address() {
     without_source::<Uring>();
 }

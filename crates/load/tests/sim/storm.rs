@@ -24,9 +24,12 @@ use super::script::{Dial, Framing, MICRO, MILLI, Reply, Response, SECOND, Script
 /// A world where `trouble` of a hundred things go wrong.
 fn weather(trouble: u64) -> Script {
     Script::new(
-        move |way, random| match random.chance(trouble) {
-            true => failed_dial(random),
-            false => Dial::connects(way, random.below(3 * MILLI)),
+        move |way, random| {
+            if random.chance(trouble) {
+                failed_dial(random)
+            } else {
+                Dial::connects(way, random.below(3 * MILLI))
+            }
         },
         move |request, random| reply(request, trouble, random),
     )
@@ -203,12 +206,12 @@ fn storm(seed: u64) -> (Ran, Plan) {
 }
 
 #[test]
-fn whatever_happens_the_books_balance() {
+fn all_counts_balance_under_random_failures() {
     each_seed(4_000, |seed| balance::check(&storm(seed).0));
 }
 
 #[test]
-fn a_run_of_so_many_requests_that_ends_by_itself_sends_so_many() {
+fn a_completed_counted_run_sends_exactly_its_requests() {
     each_seed(1_000, |seed| {
         let (ran, plan) = storm(seed);
         let (Some(requests), None) = (plan.load.requests, plan.load.duration) else { return };

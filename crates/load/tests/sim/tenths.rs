@@ -65,7 +65,7 @@ fn each_second_of_a_short_run_has_its_tenths() {
 }
 
 #[test]
-fn tenths_end_with_the_tenth_second() {
+fn records_no_tenths_after_ten_seconds() {
     // A number of requests may be done at any time.
     let found = ran(12_000, Some(1 << 40), true);
     let with: Vec<u64> = found.slices.iter().map(|slice| slice.tenths.len() as u64).collect();

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_sys::driver::{
-    Arrival, Close, Event, EventKind, Handed, Handshake, ReceiveStamps, Slot, SocketRoute, TcpPath,
+    Arrival, Close, Event, EventKind, Handshake, ReceiveStamps, SendProgress, Slot, SocketRoute,
+    TcpPath,
 };
 use sixmark_units::family::Family;
 
@@ -145,7 +146,7 @@ impl World {
         called
     }
 
-    pub(crate) fn send(&mut self, slot: Slot, bytes: &[u8], length: usize) -> Handed {
+    pub(crate) fn send(&mut self, slot: Slot, bytes: &[u8], length: usize) -> SendProgress {
         let at = self.clock;
         self.work();
         let woke = self.woke;
@@ -171,7 +172,7 @@ impl World {
     }
 
     /// As [`World::send`], unless the script reads streams.
-    pub(crate) fn pass(&mut self, slot: Slot, bytes: &[u8]) -> Handed {
+    pub(crate) fn pass(&mut self, slot: Slot, bytes: &[u8]) -> SendProgress {
         let Some(mut see) = self.script.see.take() else {
             return self.send(slot, bytes, bytes.len());
         };
@@ -190,17 +191,17 @@ impl World {
         self.take(slot, at, reply)
     }
 
-    fn take(&mut self, slot: Slot, at: u64, reply: Reply) -> Handed {
+    fn take(&mut self, slot: Slot, at: u64, reply: Reply) -> SendProgress {
         self.plan(slot, reply.steps);
         match reply.take {
             Take::Whole => {
                 self.taken(slot);
-                return Handed::Whole(at);
+                return SendProgress::Whole(at);
             }
             Take::Later => self.held(slot).sending = true,
             Take::Fails(errno) => self.plan(slot, [(0, Step::Error(errno))]),
         }
-        Handed::Later
+        SendProgress::Later
     }
 
     pub(crate) fn drop_next(&mut self, slot: Slot, count: u64) {

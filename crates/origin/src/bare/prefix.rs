@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_holds_its_network_and_no_more() {
+    fn contains_only_addresses_of_its_own_network() {
         for (own, inside, outside) in [
             ("fd00::2/64", "fd00::ffff", "fd00:0:0:1::1"),
             ("fd00::2/128", "fd00::2", "fd00::3"),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_the_form() {
+    fn rejects_invalid_prefixes_and_non_host_addresses() {
         for text in
             ["", "10.0.0.2", "fd00::2", "host/24", "10.0.0.2/33", "fd00::2/129", "10.0.0.2/x"]
         {

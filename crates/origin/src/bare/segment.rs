@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_offer_of_sack_is_found_wherever_it_stands() {
+    fn finds_the_sack_permitted_option_at_any_position() {
         for (options, place) in [
             (&[2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 0, 0, 0, 0, 0, 1, 3, 3, 7][..], Some(4)),
             (&[1, 1, 4, 2], Some(2)),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_segment_is_none() {
+    fn reads_no_segment_from_invalid_bytes() {
         for bytes in [&[][..], &[0; 14], &[0xff; 60]] {
             assert_eq!(Segment::read(bytes), None);
         }

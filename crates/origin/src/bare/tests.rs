@@ -181,7 +181,7 @@ fn frame(
 }
 
 #[test]
-fn the_first_answer_leaves_at_once_whether_the_client_is_near_or_behind_a_router() {
+fn sends_the_first_response_at_once_to_on_link_and_routed_clients() {
     for family in 0..2 {
         for off_link in [false, true] {
             let mut scene = Scene::new(family, off_link, |_| {});
@@ -192,7 +192,7 @@ fn the_first_answer_leaves_at_once_whether_the_client_is_near_or_behind_a_router
 }
 
 #[test]
-fn nobody_is_asked_for_later_either() {
+fn answers_routed_clients_after_the_neighbour_cache_expires() {
     for family in 0..2 {
         let mut scene = Scene::new(family, true, |_| {});
         for _ in 0..5 {
@@ -205,7 +205,7 @@ fn nobody_is_asked_for_later_either() {
 }
 
 #[test]
-fn a_router_that_asks_from_its_link_local_address_is_answered_at_once() {
+fn answers_a_neighbour_solicitation_from_a_link_local_router() {
     let mut scene = Scene::new(0, true, |_| {});
     let router = Ipv6Address::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
     let own = Ipv6Address::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
@@ -232,7 +232,7 @@ fn a_router_that_asks_from_its_link_local_address_is_answered_at_once() {
 }
 
 #[test]
-fn sack_is_not_agreed_on() {
+fn does_not_agree_to_sack_by_default() {
     for family in 0..2 {
         let mut scene = Scene::new(family, false, |_| {});
         scene.send(TcpControl::Syn, None, b"");
@@ -244,7 +244,7 @@ fn sack_is_not_agreed_on() {
 }
 
 #[test]
-fn a_loss_is_mended_by_the_timer_alone_and_by_sending_everything_again() {
+fn repairs_a_loss_only_by_the_timer_and_resends_everything() {
     for family in 0..2 {
         let mut scene = Scene::new(family, false, |_| {});
         let (sent, start) = scene.ask("/bytes/50000");
@@ -270,7 +270,7 @@ fn a_loss_is_mended_by_the_timer_alone_and_by_sending_everything_again() {
 }
 
 #[test]
-fn an_acknowledgement_of_something_new_is_not_hidden_nor_is_a_sign_of_life() {
+fn does_not_hide_new_acknowledgements_or_keep_alive_probes() {
     for family in 0..2 {
         let mut scene = Scene::new(family, false, |_| {});
         let (sent, start) = scene.ask("/bytes/200000");
@@ -289,7 +289,7 @@ fn an_acknowledgement_of_something_new_is_not_hidden_nor_is_a_sign_of_life() {
 }
 
 #[test]
-fn without_control_a_window_is_filled_at_once_and_with_it_not() {
+fn fills_the_window_at_once_only_without_congestion_control() {
     for family in 0..2 {
         let all = [Congestion::None, Congestion::Reno, Congestion::Cubic];
         let [none, reno, cubic] = all.map(|congestion| {
@@ -301,7 +301,7 @@ fn without_control_a_window_is_filled_at_once_and_with_it_not() {
 }
 
 #[test]
-fn a_place_is_free_again_when_its_connection_has_ended() {
+fn frees_a_connection_slot_when_the_connection_ends() {
     for family in 0..2 {
         let mut scene = Scene::new(family, false, |_| {});
         for _ in 0..10 {
@@ -313,7 +313,7 @@ fn a_place_is_free_again_when_its_connection_has_ended() {
 }
 
 #[test]
-fn who_comes_when_all_places_are_taken_gets_a_reset() {
+fn resets_new_connections_when_all_slots_are_taken() {
     for family in 0..2 {
         let mut scene = Scene::new(family, false, |_| {});
         for expected in [false, false, true] {

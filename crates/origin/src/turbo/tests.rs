@@ -140,7 +140,7 @@ fn a_request_may_come_byte_by_byte() {
 }
 
 #[test]
-fn a_body_comes_whole_whatever_its_size() {
+fn sends_bodies_of_any_size_completely() {
     on_both_families(|address| {
         for size in [0, 1, 4096, 16_384, 16_385, 65_537, 1 << 20, 5_000_000] {
             let (head, bytes) = get(address, &format!("/bytes/{size}?x"));
@@ -151,7 +151,7 @@ fn a_body_comes_whole_whatever_its_size() {
 }
 
 #[test]
-fn a_connection_ends_when_asked_to_or_when_http_1_0_does_not_ask_otherwise() {
+fn closes_on_connection_close_and_on_http_1_0_without_keep_alive() {
     on_both_families(|address| {
         for request in
             ["GET / HTTP/1.1\r\nHost: o\r\nconnection: x, Close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"]
@@ -180,7 +180,7 @@ fn a_connection_ends_when_asked_to_or_when_http_1_0_does_not_ask_otherwise() {
 }
 
 #[test]
-fn what_it_does_not_know_is_refused() {
+fn rejects_unknown_paths_methods_and_malformed_requests() {
     on_both_families(|address| {
         let huge = format!("GET / HTTP/1.1\r\nHost: o\r\nX: {}\r\n\r\n", "x".repeat(20_000));
         let many = format!("GET / HTTP/1.1\r\nHost: o\r\n{}\r\n", "X: x\r\n".repeat(100));
@@ -245,7 +245,7 @@ fn an_upload_is_read_to_its_end_and_then_answered() {
 }
 
 #[test]
-fn a_client_that_says_it_has_ended_still_gets_its_answers() {
+fn answers_a_client_that_has_closed_its_sending_side() {
     on_both_families(|address| {
         let mut stream =
             send(address, &format!("{ASK}GET /bytes/3000000 HTTP/1.1\r\nHost: o\r\n\r\n"));
@@ -257,7 +257,7 @@ fn a_client_that_says_it_has_ended_still_gets_its_answers() {
 }
 
 #[test]
-fn clients_that_leave_in_the_middle_harm_nobody() {
+fn survives_clients_that_disconnect_midway() {
     on_both_families(|address| {
         for request in ["", "GET / HT", ASK, "GET /bytes/100000000 HTTP/1.1\r\nHost: o\r\n\r\n"] {
             drop(send(address, request));
@@ -268,7 +268,7 @@ fn clients_that_leave_in_the_middle_harm_nobody() {
 }
 
 #[test]
-fn places_are_used_again() {
+fn reuses_connection_slots() {
     for family in 0..2 {
         let turbo = turbo(1);
         let address = turbo.addresses()[family];
@@ -285,7 +285,7 @@ fn places_are_used_again() {
 }
 
 #[test]
-fn connections_beyond_its_room_are_closed_and_others_served_once_there_is_room() {
+fn closes_excess_connections_and_serves_others_once_slots_are_free() {
     for family in 0..2 {
         let turbo = turbo(1);
         let address = turbo.addresses()[family];
@@ -301,7 +301,7 @@ fn connections_beyond_its_room_are_closed_and_others_served_once_there_is_room()
 
 /// Whatever ends first, the refusal or what made it necessary.
 #[test]
-fn beyond_its_room_it_goes_on_accepting_however_its_connections_end() {
+fn keeps_accepting_after_its_capacity_was_exceeded() {
     for family in 0..2 {
         let turbo = turbo(1);
         let address = turbo.addresses()[family];
@@ -321,7 +321,7 @@ fn beyond_its_room_it_goes_on_accepting_however_its_connections_end() {
 }
 
 #[test]
-fn its_connections_end_and_its_ports_are_free_once_it_has_stopped() {
+fn closes_its_connections_and_frees_its_ports_when_it_stops() {
     for threads in [1, 2] {
         let first = turbo(threads);
         let listen = first.addresses().to_vec();

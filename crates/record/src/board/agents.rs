@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_with_failures_is_first() {
+    fn lists_agents_with_failures_first() {
         let mut agents = AgentRows::default();
         agents.see(&Slice::default());
         assert_eq!(agents.page(), None);

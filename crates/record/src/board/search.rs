@@ -140,7 +140,7 @@ mod tests {
     use crate::tally::SliceTally;
 
     #[test]
-    fn the_bracket_and_the_latest_trial_are_shown_beside_the_trial_that_runs() {
+    fn shows_the_bracket_and_latest_trial_next_to_the_running_trial() {
         let mut plan = run().plan;
         plan.load.duration = Some(Duration::from_secs(2));
         let conditions = ["response.p99 < 10ms".parse().unwrap()];

@@ -59,9 +59,10 @@ fn read_decoded(from: impl Read, coding: &str) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let most = MOST_CONTENT as u64 + 1;
     from.take(most).read_to_end(&mut content).map_err(|_| broken(coding))?;
-    match content.len() > MOST_CONTENT {
-        true => Err(format!("more than {MOST_CONTENT} bytes once decoded")),
-        false => Ok(content),
+    if content.len() > MOST_CONTENT {
+        Err(format!("more than {MOST_CONTENT} bytes once decoded"))
+    } else {
+        Ok(content)
     }
 }
 

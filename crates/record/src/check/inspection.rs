@@ -96,9 +96,10 @@ impl Inspection {
     }
 
     fn keep(&mut self, bytes: &[u8], kept: &mut KeptContent) {
-        match self.is_too_long() {
-            true => self.let_go(kept),
-            false => self.unkept = self.unkept || !kept.append(&mut self.content, bytes),
+        if self.is_too_long() {
+            self.let_go(kept)
+        } else {
+            self.unkept = self.unkept || !kept.append(&mut self.content, bytes)
         }
     }
 
@@ -163,9 +164,10 @@ impl Inspection {
         if self.is_too_long() {
             return Err(format!("{} bytes of content, more than {MOST_CONTENT}", self.size));
         }
-        match self.is_coded() {
-            true => decode_content(&self.content, &self.codings),
-            false => Ok(Cow::Borrowed(&self.content)),
+        if self.is_coded() {
+            decode_content(&self.content, &self.codings)
+        } else {
+            Ok(Cow::Borrowed(&self.content))
         }
     }
 

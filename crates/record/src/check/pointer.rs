@@ -31,12 +31,11 @@ impl<'de> DeserializeSeed<'de> for Seek<'_> {
     type Value = Option<&'de str>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
-        match self.0.is_empty() {
-            true => {
-                let value: &RawValue = serde::Deserialize::deserialize(from)?;
-                Ok(Some(value.get()))
-            }
-            false => from.deserialize_any(self),
+        if self.0.is_empty() {
+            let value: &RawValue = serde::Deserialize::deserialize(from)?;
+            Ok(Some(value.get()))
+        } else {
+            from.deserialize_any(self)
         }
     }
 }
@@ -67,9 +66,10 @@ impl<'de> Visitor<'de> for Seek<'_> {
         let Some((wanted, rest)) = self.0.split_first() else { return Ok(None) };
         let mut found = None;
         while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            match name == wanted.as_str() {
-                true => found = map.next_value_seed(Seek(rest))?,
-                false => drop(map.next_value::<IgnoredAny>()?),
+            if name == wanted.as_str() {
+                found = map.next_value_seed(Seek(rest))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(found)
@@ -106,7 +106,7 @@ mod tests {
         "twice": 1, "twice": [2], "caf\u00e9": "\ud83d\ude00", "0": {"00": 3}} "#;
 
     #[test]
-    fn what_it_finds_is_what_a_tree_has() {
+    fn finds_the_same_values_as_serde_json_pointer() {
         let tree: Value = serde_json::from_str(JSON).unwrap();
         let mut present = 0;
         for pointer in [

@@ -37,7 +37,7 @@ fn found(check: &str, fields: &[(&str, &str)], content: &[u8]) -> Option<String>
 }
 
 #[test]
-fn a_response_that_is_as_expected_passes() {
+fn passes_a_response_that_matches_the_check() {
     let content = br#"{"a": {"b": 1, "c/d": ["x", true]}, "n": null}"#;
     for check in [
         "status=200",
@@ -64,7 +64,7 @@ fn a_response_that_is_as_expected_passes() {
 }
 
 #[test]
-fn a_response_that_is_not_says_what_it_was() {
+fn quotes_the_actual_value_if_a_check_fails() {
     for (check, content, part) in [
         ("status=404,5xx", "", "200"),
         ("size=3", "ab", "2"),
@@ -86,7 +86,7 @@ fn a_response_that_is_not_says_what_it_was() {
 }
 
 #[test]
-fn all_must_pass_and_the_first_that_does_not_is_told() {
+fn reports_the_first_failing_check() {
     let all = checks(&["status=200", "size=3", "body~b"]);
     assert_eq!(inspect(&all, &[], b"abc"), Ok(()));
     assert_eq!(&*inspect(&all, &[], b"ac").unwrap_err().check, "size=3");
@@ -95,7 +95,7 @@ fn all_must_pass_and_the_first_that_does_not_is_told() {
 }
 
 #[test]
-fn checks_ask_for_no_more_than_they_need() {
+fn requests_only_the_response_parts_that_the_checks_need() {
     let needs = |text: &str| checks(&[text]).needs();
     assert_eq!(needs("status=200"), Needs::default());
     assert!(needs("header:a=b").fields && !needs("header:a=b").content);
@@ -119,7 +119,7 @@ fn zlib(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn content_is_looked_at_without_its_codings() {
+fn checks_content_after_decoding_its_content_encoding() {
     let hash = format!("sha256={ABC}");
     // A brotli stream of one uncompressed meta-block and an empty last one (RFC 7932, 9.2), and a
     // zstd frame of one raw block (RFC 8878, 3.1.1).
@@ -150,7 +150,7 @@ fn content_is_looked_at_without_its_codings() {
 /// As in responses to HEAD, of status 204 and 304, and in empty ones, whose fields tell of another
 /// content.
 #[test]
-fn no_content_is_empty_whatever_its_codings() {
+fn treats_missing_content_as_empty_whatever_its_content_encoding() {
     const EMPTY: &str = "sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     for coding in ["gzip", "x-gzip", "deflate", "br", "zstd", "gzip, br", "compress", "identity"] {
         let fields = [("Content-Encoding", coding)];
@@ -179,7 +179,7 @@ fn content_that_can_not_be_decoded_fails_its_check() {
 }
 
 #[test]
-fn content_without_an_end_is_not_kept() {
+fn fails_body_checks_on_content_above_16_mib() {
     let long = vec![b'x'; MOST_CONTENT + 1];
     assert!(found("body~x", &[], &long).unwrap().contains("more than 16777216"));
     assert_eq!(found("body~^x+$", &[], &long[1..]), None);
@@ -224,7 +224,7 @@ fn contents_in_flight_are_kept_within_the_budget_of_the_process() {
 }
 
 #[test]
-fn a_response_without_room_is_still_one_whose_status_was_wrong() {
+fn checks_the_status_even_without_room_to_buffer_the_content() {
     let mut kept = KeptContent::of_worker(1_000);
     let (checks, content) = (checks(&["status=200", "body~x"]), vec![b'x'; MOST_CONTENT]);
     let mut first = Inspection::default();
@@ -244,7 +244,7 @@ fn a_response_without_room_is_still_one_whose_status_was_wrong() {
 }
 
 #[test]
-fn what_is_no_check_is_named() {
+fn rejects_a_malformed_check_and_quotes_it() {
     for (text, part) in [
         ("", "status=200"),
         ("200", "status=200"),
@@ -273,7 +273,7 @@ fn what_is_no_check_is_named() {
 }
 
 #[test]
-fn checks_are_their_texts_in_documents() {
+fn serializes_checks_as_their_text() {
     let all = checks(&["status=200", "body~x"]);
     let written = serde_json::to_value(&all).unwrap();
     assert_eq!(written, serde_json::json!(["status=200", "body~x"]));

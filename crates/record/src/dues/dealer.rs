@@ -70,10 +70,8 @@ impl Dealer {
     fn deal(&mut self, of_v6: usize) {
         let parts = self.deck.len();
         self.takers.clear();
-        let (rest, from) = match of_v6 <= self.undealt {
-            true => (of_v6, 0),
-            false => (of_v6 - self.undealt, self.undealt),
-        };
+        let (rest, from) =
+            if of_v6 <= self.undealt { (of_v6, 0) } else { (of_v6 - self.undealt, self.undealt) };
         let end = if from == 0 { self.undealt } else { parts };
         // A part of a shuffle (Knuth, The Art of Computer Programming, 3.4.2, algorithm P): `rest`
         // of those between `from` and `end` are moved to the end.
@@ -117,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn every_arrival_is_one_part_s_and_each_part_gets_one_of_a_row() {
+    fn deals_one_arrival_of_each_row_to_each_part() {
         for (parts, share) in [(1, 0.5), (2, 0.5), (3, 0.8), (7, 0.01), (16, 1.0), (5, 0.0)] {
             let of_parts = dealt(parts, share, 500, 3);
             for row in 0..500 {
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn after_any_row_no_part_has_two_more_of_a_family_than_another() {
+    fn keeps_family_counts_of_the_parts_within_one_after_each_row() {
         for (parts, share) in [(2, 0.5), (3, 0.8), (7, 0.01), (16, 0.99), (4, 0.75)] {
             for seed in 0..20 {
                 let of_parts = dealt(parts, share, 500, seed);
@@ -148,7 +146,7 @@ mod tests {
 
     /// A part at a fixed place of its rows would be in phase with whatever else is periodic.
     #[test]
-    fn no_part_has_a_place_in_the_row_or_a_family_of_its_own() {
+    fn gives_each_part_every_position_and_family_equally_often() {
         let (parts, rows) = (4u32, 40_000usize);
         for part in dealt(parts, 0.5, rows, 11) {
             let mut at = [[0u32; 2]; 4];

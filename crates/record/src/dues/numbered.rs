@@ -157,7 +157,7 @@ mod tests {
     use crate::pace::{RateStage, RequestRate};
 
     #[test]
-    fn the_first_after_a_warm_up_is_found() {
+    fn finds_the_first_arrival_after_the_warm_up() {
         for (per_s, warmup, expected) in
             [(10.0, 3_000, 30), (10.0, 2_950, 30), (0.1, 3_000, 1), (3.0, 333, 1), (5.0, 0, 0)]
         {

@@ -54,7 +54,7 @@ mod tests {
 
     /// The mean and the variance are equal; and of small means, the share of zeros.
     #[test]
-    fn poisson_variates_have_their_moments() {
+    fn poisson_variates_have_the_expected_moments() {
         assert_eq!(draw_poisson(&mut Random::new(0, 0), 0.0), 0);
         for mean in [0.5f64, 3.0, 9.9, 10.0, 12.5, 100.0, 1e4, 1e9] {
             let mut random = Random::new(3, mean as u64);

@@ -132,9 +132,10 @@ impl<'a> Lexer<'a> {
         let wrong = || GateMistake::at(self.text, begin, "expected a number, as in 10 or 0.5");
         let number = number.ok_or_else(wrong)?;
         let literal = Literal { number, unit: self.unit()? };
-        match literal.value().is_finite() {
-            true => Ok(literal),
-            false => Err(GateMistake::at(self.text, begin, "the number is too large")),
+        if literal.value().is_finite() {
+            Ok(literal)
+        } else {
+            Err(GateMistake::at(self.text, begin, "the number is too large"))
         }
     }
 

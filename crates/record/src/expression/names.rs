@@ -90,9 +90,10 @@ impl GateNames {
         if TimedPhase::named(name).is_some() || quantity(name).is_some() {
             return format!("which side? Write {}.{word}", self.example());
         }
-        match ["ipv6", "ipv4", "total", "a", "b"].contains(&name) {
-            true => format!("there is no side '{name}' here: {}", self.sides().join(", ")),
-            false => format!("no side is called '{name}'{}", instead(name, &self.sides())),
+        if ["ipv6", "ipv4", "total", "a", "b"].contains(&name) {
+            format!("there is no side '{name}' here: {}", self.sides().join(", "))
+        } else {
+            format!("no side is called '{name}'{}", instead(name, &self.sides()))
         }
     }
 }
@@ -120,13 +121,10 @@ fn metric(text: &str, at: usize, (side, figure): (&str, &str)) -> Result<Metric,
     let Some(quantity) = quantity(first) else {
         return Err(GateMistake::at(text, at, no_figure(side, first)));
     };
-    match figure == first {
-        true => Ok(Metric::Quantity(quantity)),
-        false => Err(GateMistake::at(
-            text,
-            behind,
-            format!("nothing can follow {}", figure_of(side, first)),
-        )),
+    if figure == first {
+        Ok(Metric::Quantity(quantity))
+    } else {
+        Err(GateMistake::at(text, behind, format!("nothing can follow {}", figure_of(side, first))))
     }
 }
 

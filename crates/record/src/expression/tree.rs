@@ -184,7 +184,7 @@ pub(crate) fn dimension_of(metric: Metric) -> Dimension {
         MetricKind::Frequency => Dimension::Rate,
         MetricKind::BytesPerS => Dimension::BytesPerS,
         MetricKind::Share => Dimension::Share,
-        MetricKind::Count => Dimension::Count,
+        MetricKind::Count | MetricKind::Mean => Dimension::Count,
     }
 }
 

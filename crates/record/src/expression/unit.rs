@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn products_and_quotients_are_of_what_physics_says() {
+    fn derives_the_units_of_products_and_quotients_by_their_dimensions() {
         for one in ALL {
             for two in ALL {
                 let [a, b] = [powers(one), powers(two)];
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_worth_what_it_says() {
+    fn converts_values_to_the_base_unit() {
         let value = |name, number| find_unit(name).unwrap().value(number);
         assert_eq!([value("ms", 10.0), value("ns", 250.0)], [0.01, 2.5e-7]);
         assert_eq!([value("m", 2.0), value("%", 0.1)], [120.0, 0.001]);

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_distance_is_counted_in_letters() {
+    fn edit_distance_counts_letters_and_transpositions() {
         for (one, two, expected) in
             [("", "", 0), ("", "p99", 3), ("p99", "p99", 0), ("p98", "p99", 1), ("wiat", "wait", 1)]
         {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_is_proposed_and_what_is_not_is_listed() {
+    fn suggests_similar_names_or_lists_all_names() {
         assert_eq!(instead("ipv5", &["ipv6", "ipv4"]), ": did you mean 'ipv6' or 'ipv4'?");
         assert_eq!(instead("RESPONSE", &["response"]), ": did you mean 'response'?");
         assert_eq!(instead("x", &["s", "m"]), ": s, m");

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_counted_with_the_first_of_each() {
+    fn counts_each_reason_and_keeps_its_first_occurrence() {
         let mut reasons = Reasons::default();
         reasons.add(3, Unfit::found("odd", b"a\x1b\xff"));
         reasons.add(4, "rare".into());
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_is_shown_in_part() {
+    fn truncates_long_quoted_text() {
         let long = "\u{e4}".repeat(100);
         assert_eq!(Unfit::found("", long.as_bytes()).found, "\u{e4}".repeat(40));
     }

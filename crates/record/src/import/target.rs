@@ -3,9 +3,10 @@
 /// Returns the path and query of a target: of a path, or of a whole URL as it is sent to proxies (RFC
 /// 9112, 3.2.2). Returns `None` for anything else.
 pub(super) fn path_of(target: &[u8]) -> Option<String> {
-    match target.starts_with(b"/") {
-        true => Some(clean(target)),
-        false => split_url(target).map(|(_, path)| path),
+    if target.starts_with(b"/") {
+        Some(clean(target))
+    } else {
+        split_url(target).map(|(_, path)| path)
     }
 }
 
@@ -30,9 +31,10 @@ fn clean(target: &[u8]) -> String {
     let target = target.split(|&byte| byte == b'#').next().unwrap_or_default();
     let mut clean = String::with_capacity(target.len());
     for &byte in target {
-        match byte.is_ascii_graphic() {
-            true => clean.push(byte.into()),
-            false => clean.push_str(&format!("%{byte:02X}")),
+        if byte.is_ascii_graphic() {
+            clean.push(byte.into())
+        } else {
+            clean.push_str(&format!("%{byte:02X}"))
         }
     }
     clean
@@ -43,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_a_path_with_its_query() {
+    fn extracts_path_and_query_from_a_request_target() {
         for (target, path) in [
             ("/", Some("/")),
             ("/a?b=/c#d", Some("/a?b=/c")),

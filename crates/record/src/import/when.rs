@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_log_is_read_with_its_zone() {
+    fn parses_common_log_times_with_their_zone() {
         for (text, seconds) in [
             ("10/Oct/2000:13:55:36 -0700", 971_211_336),
             ("01/Jan/1970:00:00:00 +0000", 0),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_has_fractions_and_may_have_a_zone() {
+    fn parses_iso_dates_with_optional_fraction_and_zone() {
         let hours = |hours: i64| Some(hours * 3_600);
         for (text, at, zone) in [
             ("2000-10-10T13:55:36.123-07:00", 971_211_336_123_000_000, hours(-7)),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_in_the_unit_that_its_size_tells() {
+    fn infers_the_unit_of_a_numeric_time_from_its_size() {
         for (text, at) in [
             ("1704164645", 1_704_164_645_000_000_000),
             ("1704164645.25", 1_704_164_645_250_000_000),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_log_is_one_of_the_forms() {
+    fn recognizes_common_log_times_with_and_without_brackets() {
         let expected = Some(RecordedTime { at: 971_211_336 * SECOND, zone: Some(-25_200) });
         for text in ["10/Oct/2000:13:55:36 -0700", "[10/Oct/2000:13:55:36 -0700]"] {
             assert_eq!(parse_time(text.as_bytes()), expected, "{text}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_is_one_for_times_that_lack_it() {
+    fn converts_a_local_time_to_utc_by_its_zone() {
         let seconds = [3_600, 0, -3_600].map(|zone| in_zone(5_000 * SECOND, zone) / SECOND);
         assert_eq!(seconds, [1_400, 5_000, 8_600]);
         assert_eq!(in_zone(1, i64::MAX), 0);

@@ -3,15 +3,6 @@
 use super::{Metric, Quantity};
 use crate::timed_phase::{Quantile, TimedPhase};
 
-/// The phases whose durations are compared, in the order in which they are shown.
-pub const COMPARED_PHASES: [TimedPhase; 5] = [
-    TimedPhase::Connect,
-    TimedPhase::Tls,
-    TimedPhase::Wait,
-    TimedPhase::Transfer,
-    TimedPhase::Response,
-];
-
 /// The other figures that are compared.
 const COMPARED_QUANTITIES: [Quantity; 4] =
     [Quantity::RequestsPerS, Quantity::Goodput, Quantity::Failures, Quantity::CpuPerRequest];
@@ -21,7 +12,7 @@ const COMPARED_QUANTITIES: [Quantity; 4] =
 pub fn compared_metrics() -> impl Iterator<Item = Metric> {
     let times = |phase| Quantile::ALL.map(|quantile| Metric::Time(phase, quantile.into()));
     let others = COMPARED_QUANTITIES.map(Metric::Quantity);
-    COMPARED_PHASES.into_iter().flat_map(times).chain(others)
+    TimedPhase::compared().flat_map(times).chain(others)
 }
 
 /// Parses the name of a metric that is compared.
@@ -34,16 +25,20 @@ pub fn parse_compared_metric(text: &str) -> Result<Metric, String> {
             "no metric is called '{text}': {}, or a phase with a quantile as in response.p99 (phases: \
              {}; quantiles: {})",
             COMPARED_QUANTITIES.map(|quantity| quantity.entry().name).join(", "),
-            COMPARED_PHASES.map(TimedPhase::name).join(", "),
+            names_of_phases().join(", "),
             Quantile::ALL.map(Quantile::name).join(", ")
         )
     })
 }
 
+fn names_of_phases() -> Vec<&'static str> {
+    TimedPhase::compared().map(TimedPhase::name).collect()
+}
+
 /// Returns the pattern of the names of compared metrics.
 #[cfg(feature = "schema")]
 pub fn compared_pattern() -> String {
-    let phases = COMPARED_PHASES.map(TimedPhase::name).join("|");
+    let phases = names_of_phases().join("|");
     let points = Quantile::ALL.map(Quantile::name).join("|");
     let others = COMPARED_QUANTITIES.map(|quantity| quantity.entry().name).join("|");
     format!(r"^(({phases})\.({points})|{others})$")
@@ -54,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_compared_is_read_by_its_name() {
+    fn parses_the_names_of_comparable_metrics() {
         for text in ["response.p50", "tls.p999", "connect.p90", "goodput", "failures"] {
             assert_eq!(parse_compared_metric(text).unwrap().to_string(), text);
         }

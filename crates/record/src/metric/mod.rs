@@ -11,8 +11,10 @@ pub mod compared;
 mod quantity;
 mod unit;
 
-pub use quantity::{Quantity, QuantityEntry};
-pub use unit::{Bounds, MetricKind, MetricUnit};
+pub use quantity::{
+    ConnectionCounts, CsvPlace, Quantity, QuantityEntry, QuantityGroup, RequestCounts,
+};
+pub use unit::{Bounds, MetricKind, MetricUnit, write_mean};
 
 use std::fmt;
 use std::str::FromStr;
@@ -155,6 +157,7 @@ impl Metric {
             MetricKind::BytesPerS => bytes(value) + "/s",
             MetricKind::Share => write_percent(value),
             MetricKind::Count => write_count(value.round() as u64),
+            MetricKind::Mean => write_mean(value),
         }
     }
 
@@ -242,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_metric_is_read_and_written_alike() {
+    fn metric_names_survive_parsing_and_formatting() {
         for text in ["goodput", "RESET", "NO_PORT", "connect.mean", "lifetime.p999", "delay.p50"] {
             assert_eq!(text.parse::<Metric>().unwrap().to_string(), text);
         }
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_has_the_units_of_its_kind() {
+    fn accepts_only_units_that_fit_the_metric() {
         let goodput: Metric = "goodput".parse().unwrap();
         assert_eq!(goodput.unit("MB/s").unwrap().scale, 1e6);
         assert!(goodput.unit("ms").unwrap_err().contains("'kB/s'"));
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_says_why() {
+    fn gives_a_reason_if_a_metric_has_no_value() {
         use crate::result::family_result;
         use crate::tally::FamilyTally;
 

@@ -1,10 +1,130 @@
 //! Counts, rates, shares and costs: the table of figures that are neither a phase's durations nor
 //! an outcome's count.
+//!
+//! A count is a field of the tally, a row of the counts in documents, and a row of the table of
+//! quantities. Gates, files, pages, terminals, Prometheus, studies and docs/metrics.md follow.
+
+use serde::{Deserialize, Serialize};
 
 use super::unit::MetricKind;
 use crate::family_result::FamilyResult;
 use crate::outcome::FailurePhase;
+use crate::tally::FamilyTally;
 use crate::wait_sample::WaitSampleResult;
+
+/// Declares counts of a family in documents: each field with the count of the tally that it has.
+macro_rules! declare_counts {
+    ($(
+        $(#[$of:meta])*
+        $type:ident(|$tally:ident, $elapsed_s:ident|) {
+            $($(#[$meta:meta])* $field:ident: $number:ty = $count:expr,)+
+        }
+    )+) => {$(
+        $(#[$of])*
+        #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct $type {
+            $($(#[$meta])* pub $field: $number,)+
+        }
+
+        impl $type {
+            /// Returns the counts of a tally of `elapsed_s` seconds.
+            pub(crate) fn of($tally: &FamilyTally, $elapsed_s: f64) -> $type {
+                $type { $($field: $count,)+ }
+            }
+        }
+    )+};
+}
+
+declare_counts! {
+    /// Numbers of requests.
+    RequestCounts(|tally, _elapsed_s|) {
+        /// Exchanges started, including those whose connection failed.
+        sent: u64 = tally.sent,
+        /// Exchanges with a complete response, whatever its status.
+        completed: u64 = tally.completed(),
+        /// Exchanges among those completed that count as failures because their status is not accepted
+        /// (`--accept-status`; by default 400 and above).
+        #[serde(default)]
+        unaccepted: u64 = tally.unaccepted,
+        /// Exchanges among those sent that began in the warm-up and had no response in the measurement:
+        /// TIMEOUT or UNANSWERED; if nothing else is known of the load, all that failed in the warm-up.
+        #[serde(default)]
+        carried: u64 = tally.carried,
+        /// Exchanges that began in the warm-up and are not among those sent. No other figure includes
+        /// them.
+        #[serde(default)]
+        warm_up: u64 = tally.warm_up.sent,
+        /// Exchanges not started, with overload drop: when they were due, the limit of exchanges in
+        /// flight was reached, or no connection of the family was free and no more could be opened.
+        dropped: u64 = tally.dropped,
+        /// Exchanges not started, because the run ended before they could.
+        unsent: u64 = tally.unsent,
+        /// Exchanges among those sent that started later than due: the limit of exchanges in flight was
+        /// reached, or no connection of the family was free and no more could be opened.
+        waited: u64 = tally.waited,
+        /// How often a request was sent again on another connection: because the peer reported that it
+        /// had not processed it (GOAWAY), or, with HTTP/1, because it had closed the kept connection
+        /// before a byte of the response arrived.
+        resent: u64 = tally.resent,
+        /// Interim (1xx) responses that preceded those completed; absent if there were none.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        interim_responses: u64 = tally.interim_responses,
+        /// Exchanges among those completed whose status redirected the client: 301, 302, 303, 307 or
+        /// 308.
+        redirects: u64 = tally.redirects(),
+        /// Exchanges among those sent that followed a redirect.
+        followed: u64 = tally.followed,
+        /// Exchanges among those sent that were due or in flight while the generator was stalled. Those
+        /// that would have ended as TIMEOUT, RESET or TRUNCATED are LOCAL.
+        #[serde(default)]
+        stalled: u64 = tally.stalled,
+        /// Exchanges among those completed that have no times because they were due or in flight while
+        /// the generator was stalled.
+        #[serde(default)]
+        untimed: u64 = tally.untimed,
+        /// Exchanges not started because the family did not respond. Only if the load is a number of
+        /// requests.
+        #[serde(default)]
+        given_up: u64 = tally.given_up,
+        /// Redirects that were not followed because the limit of redirects in a row was reached
+        /// (`--location`); absent if there were none.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        cut_chains: u64 = tally.cut_chains,
+    }
+
+    /// Numbers of connections of one family.
+    ConnectionCounts(|tally, elapsed_s|) {
+        /// Connections established.
+        opened: u64 = tally.connections.opened,
+        /// Connections closed, including those closed when the run ended.
+        closed: u64 = tally.connections.closed,
+        /// Connections among those closed that this side reset.
+        reset_sent: u64 = tally.connections.reset_sent,
+        /// Connections closed because of bytes that no request had asked for.
+        unsolicited: u64 = tally.connections.unsolicited,
+        /// Connections that could not be opened before the load began, although they should have been.
+        unopened: u64 = tally.connections.unopened,
+        /// Connections on which the peer allowed no further requests (GOAWAY).
+        drained: u64 = tally.connections.drained,
+        /// Idle connections that sixmark closed to open another one within the limit of connections.
+        #[serde(default)]
+        displaced: u64 = tally.connections.displaced,
+        /// The number of connections open or being opened, averaged over the run.
+        #[serde(default)]
+        mean_open: f64 = if elapsed_s > 0.0 { tally.connections.held_ns as f64 / 1e9 / elapsed_s } else { 0.0 },
+        /// The total time, in seconds, that parts of the limit of exchanges in flight were unused,
+        /// because no connection of the family was free for the next exchange and no more could be
+        /// opened.
+        #[serde(default)]
+        awaited_s: f64 = tally.connections.awaited_ns as f64 / 1e9,
+    }
+}
+
+/// Returns true for a count that documents omit because it is zero.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
 
 /// A figure that is neither a phase's durations nor an outcome's count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +168,14 @@ pub enum Quantity {
     InterimResponses,
     /// Exchanges that failed while the request was handed to the kernel.
     WriteErrors,
+    /// Times that data was handed to the kernel, per exchange.
+    Sends,
+    /// Times that the kernel returned data, per exchange.
+    Receives,
+    /// QUIC's datagrams sent, per exchange.
+    DatagramsSent,
+    /// QUIC's datagrams received, per exchange.
+    DatagramsReceived,
     /// Connections established.
     Opened,
     /// Connections closed.
@@ -90,6 +218,44 @@ pub enum Quantity {
     Retransmitted,
 }
 
+/// The group of a family's figures in which pages, terminals and files show a quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuantityGroup {
+    /// Counts of exchanges that are shown even if they are 0.
+    Always,
+    /// Failures; shown if above 0.
+    Failures,
+    /// Other counts of exchanges; shown if above 0.
+    Unusual,
+    /// Counts of exchanges that make the conclusion weaker, so that the short form of a run has
+    /// them too; shown if above 0.
+    Weakening,
+    /// Counts of connections; shown if above 0.
+    Connections,
+    /// Rates.
+    Rates,
+    /// Operations per exchange.
+    PerExchange,
+    /// Not shown with the others.
+    Apart,
+}
+
+/// Where a file of comma-separated values has a quantity. The columns that a version has stay in
+/// their places in later ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CsvPlace {
+    /// Among the exchanges, before the outcomes.
+    Exchanges,
+    /// Among the connections, after the outcomes.
+    Connections,
+    /// Among the rates, with this name, which is that in the document.
+    Rates(&'static str),
+    /// After all other columns.
+    Last,
+    /// Nowhere.
+    Absent,
+}
+
 /// The description of a quantity.
 #[derive(Clone, Copy, Debug)]
 pub struct QuantityEntry {
@@ -108,6 +274,10 @@ pub struct QuantityEntry {
     /// Reads the figure from a result; absent for a figure that a family's result does not contain.
     /// The function returns `None` if it is a share of exchanges sent and there are none.
     pub read: Option<fn(&FamilyResult) -> Option<f64>>,
+    /// Where it is shown.
+    pub group: QuantityGroup,
+    /// Where files of comma-separated values have it.
+    pub csv: CsvPlace,
 }
 
 /// The number of quantities.
@@ -122,7 +292,18 @@ const fn entry(
     read: Option<ReadQuantity>,
     definition: &'static str,
 ) -> QuantityEntry {
-    QuantityEntry { quantity, name, title, kind, higher_is_better, definition, read }
+    let (group, csv) = (QuantityGroup::Apart, CsvPlace::Absent);
+    QuantityEntry { quantity, name, title, kind, higher_is_better, definition, read, group, csv }
+}
+
+impl QuantityEntry {
+    const fn shown(self, group: QuantityGroup) -> QuantityEntry {
+        QuantityEntry { group, ..self }
+    }
+
+    const fn in_csv(self, csv: CsvPlace) -> QuantityEntry {
+        QuantityEntry { csv, ..self }
+    }
 }
 
 const HIGHER: Option<bool> = Some(true);
@@ -132,81 +313,119 @@ const NEITHER: Option<bool> = None;
 /// One entry for each variant, in the order of the variants.
 #[rustfmt::skip]
 const ENTRIES: [QuantityEntry; COUNT] = {
-    use MetricKind::{BytesPerS, Count, Frequency, Seconds, Share, Time};
+    use MetricKind::{BytesPerS, Count, Frequency, Mean, Seconds, Share, Time};
+    use CsvPlace as C;
     use Quantity as Q;
+    use QuantityGroup as G;
     [
         entry(Q::Sent, ["sent", "requests sent"], (Count, NEITHER),
             Some(|of| Some(of.requests.sent as f64)),
-            "exchanges started, including those whose connection failed"),
+            "exchanges started, including those whose connection failed")
+            .shown(G::Always).in_csv(C::Exchanges),
         entry(Q::Completed, ["completed", "complete responses"], (Count, HIGHER),
             Some(|of| Some(of.requests.completed as f64)),
-            "exchanges with a complete response"),
+            "exchanges with a complete response")
+            .shown(G::Always).in_csv(C::Exchanges),
         entry(Q::Unaccepted, ["unaccepted", "unaccepted"], (Count, LOWER),
             Some(|of| Some(of.requests.unaccepted as f64)),
-            "complete responses whose status counts as a failure"),
+            "complete responses whose status counts as a failure")
+            .shown(G::Unusual).in_csv(C::Last),
         entry(Q::Failed, ["failed", "failed"], (Count, LOWER),
             Some(|of| Some(of.failed() as f64)),
-            "exchanges that ended neither NORMAL nor ABANDONED, or with a status that is not accepted"),
+            "exchanges that ended neither NORMAL nor ABANDONED, or with a status that is not accepted")
+            .shown(G::Failures).in_csv(C::Last),
         entry(Q::Failures, ["failures", "failures"], (Share, LOWER),
             Some(FamilyResult::failed_share),
-            "failed exchanges as a share of those that ended: of those sent without `abandoned`"),
+            "failed exchanges as a share of those that ended: of those sent without `abandoned`")
+            .in_csv(C::Last),
         entry(Q::Abandoned, ["abandoned", "cut off at the end"], (Count, NEITHER),
             Some(|of| Some(of.abandoned() as f64)),
             "exchanges in flight when the load ended, and no older than completed ones explain \
-             (ABANDONED): not failures, and in no share of failures"),
+             (ABANDONED): not failures, and in no share of failures")
+            .shown(G::Weakening),
         entry(Q::RequestsPerS, ["requests_per_s", "requests/s"], (Frequency, HIGHER),
             Some(|of| Some(of.requests_per_s)),
-            "complete responses per second"),
+            "complete responses per second")
+            .shown(G::Rates).in_csv(C::Rates("requests_per_s")),
         entry(Q::Iops, ["iops", "I/O operations/s"], (Frequency, HIGHER), None,
             "blocks read or written per second by `fio`; in cells of sixmark itself, complete \
              responses, each a block"),
         entry(Q::Goodput, ["goodput", "goodput"], (BytesPerS, HIGHER),
             Some(|of| Some(of.goodput_bytes_per_s)),
-            "content of complete responses, bytes per second; with `fio`, blocks read or written"),
+            "content of complete responses, bytes per second; with `fio`, blocks read or written")
+            .shown(G::Rates).in_csv(C::Rates("goodput_bytes_per_s")),
         entry(Q::ContentRate, ["content_rate", "content both ways"], (BytesPerS, HIGHER), None,
             "content of requests and responses of complete exchanges, bytes per second"),
         entry(Q::TransferRate, ["transfer_rate", "transfer rate"], (BytesPerS, HIGHER), None,
             "all bytes received above TCP per second, including heads"),
         entry(Q::Redirects, ["redirects", "redirects"], (Count, NEITHER),
             Some(|of| Some(of.requests.redirects as f64)),
-            "complete responses with status 301, 302, 303, 307 or 308"),
+            "complete responses with status 301, 302, 303, 307 or 308")
+            .shown(G::Unusual),
         entry(Q::Followed, ["followed", "redirects followed"], (Count, NEITHER),
             Some(|of| Some(of.requests.followed as f64)),
-            "exchanges that a redirect led to"),
+            "exchanges that a redirect led to")
+            .shown(G::Unusual),
         entry(Q::Dropped, ["dropped", "requests dropped"], (Count, LOWER),
             Some(|of| Some(of.requests.dropped as f64)),
-            "exchanges not started, because the maximum was in flight when they were due"),
+            "exchanges not started, because the maximum was in flight when they were due")
+            .shown(G::Weakening).in_csv(C::Exchanges),
         entry(Q::Unsent, ["unsent", "requests unsent"], (Count, LOWER),
             Some(|of| Some(of.requests.unsent as f64)),
-            "exchanges not started, because the run ended first"),
+            "exchanges not started, because the run ended first")
+            .shown(G::Weakening).in_csv(C::Exchanges),
         entry(Q::Waited, ["waited", "requests that waited"], (Count, LOWER),
             Some(|of| Some(of.requests.waited as f64)),
-            "exchanges started later than due, because the maximum was in flight"),
+            "exchanges started later than due, because the maximum was in flight")
+            .shown(G::Unusual).in_csv(C::Exchanges),
         entry(Q::Resent, ["resent", "requests resent"], (Count, LOWER),
             Some(|of| Some(of.requests.resent as f64)),
             "requests sent again, because the peer reported that it did not process them (GOAWAY) \
-             or had closed the kept connection before a byte of the response arrived"),
+             or had closed the kept connection before a byte of the response arrived")
+            .shown(G::Weakening).in_csv(C::Exchanges),
         entry(Q::InterimResponses, ["interim_responses", "interim responses"], (Count, NEITHER),
             Some(|of| Some(of.requests.interim_responses as f64)),
-            "interim (1xx) responses that preceded complete responses"),
+            "interim (1xx) responses that preceded complete responses")
+            .shown(G::Unusual),
         entry(Q::WriteErrors, ["write_errors", "write errors"], (Count, LOWER),
             Some(|of| Some(failed_in_send(of) as f64)),
             "exchanges that failed while the request was handed to the kernel"),
+        entry(Q::Sends, ["sends_per_exchange", "sends per exchange"], (Mean, LOWER),
+            Some(|of| of.io.as_ref()?.sends.per_exchange),
+            "times that data was handed to the kernel, over exchanges started")
+            .shown(G::PerExchange),
+        entry(Q::Receives, ["receives_per_exchange", "receives per exchange"], (Mean, LOWER),
+            Some(|of| of.io.as_ref()?.receives.per_exchange),
+            "times that the kernel returned data, over exchanges started")
+            .shown(G::PerExchange),
+        entry(Q::DatagramsSent, ["datagrams_sent_per_exchange", "datagrams out/exchange"],
+            (Mean, LOWER), Some(|of| of.io.as_ref()?.datagrams_sent.as_ref()?.per_exchange),
+            "datagrams sent, over exchanges started; with HTTP/3")
+            .shown(G::PerExchange),
+        entry(Q::DatagramsReceived, ["datagrams_received_per_exchange", "datagrams in/exchange"],
+            (Mean, LOWER), Some(|of| of.io.as_ref()?.datagrams_received.as_ref()?.per_exchange),
+            "datagrams received, over exchanges started; with HTTP/3")
+            .shown(G::PerExchange),
         entry(Q::Opened, ["opened", "connections opened"], (Count, NEITHER),
             Some(|of| Some(of.connections.opened as f64)),
-            "connections established"),
+            "connections established")
+            .shown(G::Connections).in_csv(C::Connections),
         entry(Q::Closed, ["closed", "connections closed"], (Count, NEITHER),
             Some(|of| Some(of.connections.closed as f64)),
-            "connections closed, including those closed when the run ended"),
+            "connections closed, including those closed when the run ended")
+            .in_csv(C::Connections),
         entry(Q::ResetSent, ["reset_sent", "connections reset by sixmark"], (Count, NEITHER),
             Some(|of| Some(of.connections.reset_sent as f64)),
-            "connections closed with a reset by this side"),
+            "connections closed with a reset by this side")
+            .shown(G::Connections),
         entry(Q::Displaced, ["displaced", "connections displaced"], (Count, NEITHER),
             Some(|of| Some(of.connections.displaced as f64)),
-            "idle connections closed to open another one, because the maximum was open"),
+            "idle connections closed to open another one, because the maximum was open")
+            .shown(G::Connections),
         entry(Q::Unopened, ["unopened", "connections not opened"], (Count, LOWER),
             Some(|of| Some(of.connections.unopened as f64)),
-            "connections that could not be opened before the load began"),
+            "connections that could not be opened before the load began")
+            .shown(G::Connections),
         entry(Q::WaitDelay, ["wait_delay", "this machine’s delay in wait"], (Time, LOWER),
             Some(|of| of.wait_sample.as_ref().and_then(WaitSampleResult::delay_us)),
             "how much of the median wait is this machine’s own delay between the arrival of a \
@@ -272,6 +491,32 @@ impl Quantity {
     /// Returns the description of the quantity.
     pub fn entry(self) -> &'static QuantityEntry {
         &TABLE[self as usize]
+    }
+
+    /// Returns the quantities of a group, in the order in which they are shown.
+    pub fn in_group(group: QuantityGroup) -> impl Iterator<Item = Quantity> {
+        Quantity::all().filter(move |quantity| quantity.entry().group == group)
+    }
+
+    /// Returns the counts of exchanges that are shown if they are above 0, failures first.
+    pub fn unusual() -> impl Iterator<Item = Quantity> {
+        let counts = |quantity: &Quantity| {
+            matches!(quantity.entry().group, QuantityGroup::Unusual | QuantityGroup::Weakening)
+        };
+        Quantity::in_group(QuantityGroup::Failures).chain(Quantity::all().filter(counts))
+    }
+
+    /// Returns the quantities with a place in files of comma-separated values.
+    pub fn in_csv(place: CsvPlace) -> impl Iterator<Item = Quantity> {
+        Quantity::all().filter(move |quantity| quantity.entry().csv == place)
+    }
+
+    /// Returns the rates in files of comma-separated values, with the names of their columns.
+    pub fn rates_in_csv() -> impl Iterator<Item = (&'static str, Quantity)> {
+        Quantity::all().filter_map(|quantity| match quantity.entry().csv {
+            CsvPlace::Rates(name) => Some((name, quantity)),
+            _ => None,
+        })
     }
 
     /// Returns the quantity with that name.

@@ -15,6 +15,8 @@ pub enum MetricKind {
     Count,
     /// A share, 0 to 1.
     Share,
+    /// A mean number of things, which may be a fraction.
+    Mean,
 }
 
 /// A unit in which figures are shown.
@@ -47,7 +49,7 @@ const fn unit(name: &'static str, kind: MetricKind, scale: f64) -> MetricUnit {
 }
 
 /// Every unit. The first of each kind is the one in which its figures are stored.
-const UNITS: [MetricUnit; 13] = [
+const UNITS: [MetricUnit; 14] = [
     unit("us", MetricKind::Time, 1.0),
     unit("ms", MetricKind::Time, 1e3),
     unit("s", MetricKind::Time, 1e6),
@@ -59,6 +61,7 @@ const UNITS: [MetricUnit; 13] = [
     unit("Mbit/s", MetricKind::BytesPerS, 125e3),
     unit("1/s", MetricKind::Frequency, 1.0),
     unit("", MetricKind::Count, 1.0),
+    unit("", MetricKind::Mean, 1.0),
     unit("", MetricKind::Share, 1.0),
     unit("%", MetricKind::Share, 0.01),
 ];
@@ -73,4 +76,14 @@ impl MetricKind {
     pub fn base_unit(self) -> MetricUnit {
         self.units().next().unwrap_or(UNITS[0])
     }
+}
+
+/// Writes a mean number of things with three significant digits.
+pub fn write_mean(count: f64) -> String {
+    let digits = match count {
+        below_1 if below_1 < 1.0 => 3,
+        below_10 if below_10 < 10.0 => 2,
+        _ => 1,
+    };
+    format!("{count:.digits$}")
 }

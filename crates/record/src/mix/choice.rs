@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_endpoint_gets_the_mix_whatever_the_order_of_the_endpoints() {
+    fn sends_the_exact_request_mix_to_each_endpoint() {
         let weights = [3.0, 1.0, 1.0];
         for workers in [1, 2, 5] {
             let mut sent = [[0u32; 3]; 2];
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn random_requests_differ_by_endpoint_and_worker_and_have_their_counts() {
+    fn draws_exact_counts_in_a_different_order_per_endpoint_and_worker() {
         let weights = [3.0, 1.0, 1.0];
         let exact = |_, random: &mut Random| Some(divide_by_weights(50, &weights, random));
         let mut orders = Vec::new();

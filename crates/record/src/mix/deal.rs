@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_round_of_a_deal_has_the_weights_in_an_order_of_its_own() {
+    fn deals_the_exact_weights_in_a_random_order_in_each_round() {
         let rounds = |weights: &[f64], length: usize, seed| {
             let mut deal = Deal::new(weights, seed, 0, 0.0);
             let mut round = || (0..length).map(|_| deal.draw()).collect::<Vec<_>>();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_that_deal_the_same_begin_with_different_entries() {
+    fn workers_with_the_same_deal_start_at_different_entries() {
         for seed in 0..20 {
             let first = |worker| Deal::new(&[1.0; 64], seed, 0, f64::from(worker) / 8.0).draw();
             let mut firsts: Vec<_> = (0..8).map(first).collect();

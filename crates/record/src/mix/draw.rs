@@ -62,9 +62,10 @@ pub fn divide_by_weights(total: u64, weights: &[f64], random: &mut Random) -> Ve
     let whole = sums.last().copied().unwrap_or(1.0);
     let mut before = 0;
     let part = |(index, sum): (usize, &f64)| {
-        let up_to = match index + 1 == weights.len() {
-            true => total,
-            false => ((sum / whole * total as f64 + offset) as u64).clamp(before, total),
+        let up_to = if index + 1 == weights.len() {
+            total
+        } else {
+            ((sum / whole * total as f64 + offset) as u64).clamp(before, total)
         };
         let part = up_to - before;
         before = up_to;
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn given_counts_are_exact_in_an_order_that_is_drawn() {
+    fn draws_the_exact_counts_in_random_order() {
         for (total, expected) in [(400, [240, 80, 40, 40]), (10, [6, 2, 1, 1])] {
             for seed in 0..50 {
                 let mut random = Random::new(seed, 0);
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_add_up_and_are_within_one_of_their_share() {
+    fn divides_a_total_into_parts_within_one_of_their_share() {
         for length in [1, 2, 3, 7, 64, 1_000] {
             let weights: Vec<f64> = (0..length).map(|k| f64::from(1 + k % 5)).collect();
             let whole: f64 = weights.iter().sum();

@@ -80,9 +80,10 @@ impl FamilyMix {
     #[inline]
     pub fn family_at(&mut self, position: u64) -> Family {
         let place = position.wrapping_sub(self.first);
-        match place < self.length {
-            true => self.next = place,
-            false => self.turn_to(position),
+        if place < self.length {
+            self.next = place
+        } else {
+            self.turn_to(position)
         }
         self.draw()
     }

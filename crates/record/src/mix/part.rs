@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_at_random_is_the_share_without_a_pattern() {
+    fn random_turns_match_the_share_and_are_independent() {
         for share in [0.0, 0.2, 0.5, 1.0] {
             let random = Random::new(5, 5);
             let mut turns = ShareTurns::Drawn(Millionths::try_from(share).unwrap(), random);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_within_a_half_of_its_share_at_any_time() {
+    fn even_share_stays_within_half_a_draw_of_the_exact_share() {
         for share in [0.0, 0.000_001, 0.2, 0.5, 0.8, 0.999_999, 1.0] {
             let (mut part, mut drawn) =
                 (EvenShare::new(Millionths::try_from(share).unwrap()), 0u32);

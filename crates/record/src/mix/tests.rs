@@ -39,7 +39,7 @@ fn every_period_has_the_ratio_exactly() {
 }
 
 #[test]
-fn in_a_long_period_too_no_stretch_is_far_from_the_ratio() {
+fn long_periods_stay_close_to_the_ratio_throughout() {
     for (v6, v4) in RATIOS {
         let mut mix = mix(v6, v4, 5, None).starting_at(12_345);
         let mut drawn = 0;
@@ -52,7 +52,7 @@ fn in_a_long_period_too_no_stretch_is_far_from_the_ratio() {
 }
 
 #[test]
-fn the_total_is_exact_whatever_the_number_of_workers() {
+fn total_per_family_is_exact_for_any_number_of_workers() {
     for (v6, v4, total, expected) in [
         (4, 1, 10_000, 8_000),
         (1, 1, 10_000, 5_000),
@@ -74,7 +74,7 @@ fn the_total_is_exact_whatever_the_number_of_workers() {
 }
 
 #[test]
-fn any_number_of_workers_draws_the_same_in_a_row_and_by_number() {
+fn sequential_and_indexed_draws_agree_for_any_number_of_workers() {
     for (v6, v4) in RATIOS {
         for total in [None, Some(2_345)] {
             let whole: Vec<Family> = {
@@ -101,7 +101,7 @@ fn any_number_of_workers_draws_the_same_in_a_row_and_by_number() {
 }
 
 #[test]
-fn seeds_differ_and_repeat() {
+fn family_order_repeats_for_a_seed_and_differs_between_seeds() {
     let drawn = |seed| {
         let mut mix = mix(1, 1, seed, None);
         (0..200).map(|_| mix.draw()).collect::<Vec<_>>()
@@ -116,7 +116,7 @@ fn seeds_differ_and_repeat() {
 /// Every position of a period is IPv6 equally often, and adjacent pairs are as frequent as chance
 /// predicts.
 #[test]
-fn no_place_of_a_period_has_a_family_of_its_own() {
+fn each_position_in_a_period_is_ipv6_as_often_as_the_ratio_says() {
     for (v6, v4) in [(1u32, 1u32), (4, 1), (1, 4), (2, 3), (60, 61)] {
         let period = u64::from(v6 + v4);
         let part = f64::from(v6) / period as f64;
@@ -137,7 +137,7 @@ fn no_place_of_a_period_has_a_family_of_its_own() {
 }
 
 #[test]
-fn one_pair_tells_nothing_of_the_next() {
+fn family_order_within_a_pair_is_independent_of_other_pairs() {
     let mut mix = mix(1, 1, 11, None);
     let first: Vec<bool> = (0..100_000).map(|k| mix.family_at(2 * k) == Family::Ipv6).collect();
     for apart in [1, 2, 3, 16, 31, 32, 33, 64] {
@@ -150,7 +150,7 @@ fn one_pair_tells_nothing_of_the_next() {
 /// With a fixed order, the period of the recording itself, of any length, could be in phase with
 /// it.
 #[test]
-fn a_recording_has_the_ratio_and_each_of_its_requests_both_families() {
+fn gives_each_request_of_a_recording_both_families_by_the_ratio() {
     for (v6, v4) in [(1, 1), (4, 1), (1, 3), (1, 0), (33, 34)] {
         let sum = u64::from(v6 + v4);
         let mut mix = mix(v6, v4, 9, None);
@@ -174,7 +174,7 @@ fn a_recording_has_the_ratio_and_each_of_its_requests_both_families() {
 }
 
 #[test]
-fn shares_adjoin_and_add_up() {
+fn worker_shares_are_contiguous_and_add_up_to_the_total() {
     for (total, workers) in [(0, 3), (1, 3), (10, 3), (10_000, 7), (u64::MAX, 2)] {
         let mut next = 0;
         for worker in 0..workers {

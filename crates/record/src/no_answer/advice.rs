@@ -147,9 +147,10 @@ impl Case<'_> {
                 None => NOT_TLS.to_owned(),
             };
         };
-        match self.is_unproven(cause) {
-            true => "the server does not prove possession of the certificate's key".to_owned(),
-            false => of_reason(cause.reason).to_owned(),
+        if self.is_unproven(cause) {
+            "the server does not prove possession of the certificate's key".to_owned()
+        } else {
+            of_reason(cause.reason).to_owned()
         }
     }
 
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alert_has_the_option_that_it_is_about() {
+    fn suggests_the_option_related_to_each_tls_alert() {
         for version in [HttpVersion::Http1, HttpVersion::Http2, HttpVersion::Http3] {
             for (code, option) in [
                 (40, "--ciphers"),
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_of_a_certificate_has_advice_of_its_own() {
+    fn gives_specific_advice_for_each_certificate_error() {
         let failure = Failure::new(Outcome::Tls, FailurePhase::Tls);
         let said = |reason, insecure| {
             let tls = PlanTls { insecure, ..tls(HttpVersion::Http1) };
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_protocol_that_is_not_offered_names_the_option_that_asked_for_it() {
+    fn names_the_option_that_requested_an_unsupported_alpn_protocol() {
         for (version, expected) in [
             (HttpVersion::Http1, "the server does not offer http/1.1: try --alpn none"),
             (HttpVersion::Http2, "the server does not offer h2: omit --http2"),
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_of_tls_is_not_advised_where_it_was_given_or_can_not_be() {
+    fn suggests_the_tls_version_option_except_over_http3() {
         let given = |version| PlanTls { version, ..tls(HttpVersion::Http1) };
         let said = alert(70, HttpVersion::Http1, &given(Some(TlsVersion::V12)));
         assert!(said.contains("omit --tls"), "{said}");
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_is_a_firewalls_only_before_the_server_was_reached() {
+    fn suspects_a_firewall_only_for_timeouts_before_the_server_is_reached() {
         let said =
             |phase, version| advice(Failure::new(Outcome::Timeout, phase), version, &tls(version));
         assert!(said(FailurePhase::Connect, HttpVersion::Http1).contains("firewall"));
@@ -353,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_off_is_told_from_connections_that_end() {
+    fn refers_resets_to_the_server_log_unless_http_1_1_is_required() {
         let said = |phase, code| {
             let failure = Failure { code, ..Failure::new(Outcome::Reset, phase) };
             advice(failure, HttpVersion::Http2, &tls(HttpVersion::Http2))
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_breach_of_the_rules_is_not_taken_for_another_protocol() {
+    fn distinguishes_malformed_responses_from_an_unsupported_protocol() {
         let said = |phase, code, version| {
             let failure = Failure { code, ..Failure::new(Outcome::Protocol, phase) };
             advice(failure, version, &tls(version))
@@ -380,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_out_of_its_time_says_when_that_is() {
+    fn states_the_validity_date_of_an_expired_or_early_certificate() {
         let failure = Failure::new(Outcome::Tls, FailurePhase::Tls);
         let said = |cause: Cause| {
             let tls = tls(HttpVersion::Http1);
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_breach_is_named_and_another_protocol_is_told_from_it() {
+    fn names_the_known_violation_or_the_unsupported_http_version() {
         let said = |version, code, breach| {
             let transfer = Failure::new(Outcome::Protocol, FailurePhase::Transfer);
             let failure = Failure { code, ..transfer };
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_host_refused_is_named() {
+    fn names_the_local_error_of_a_failed_connect() {
         let said = |errno| {
             let failure = Failure { errno, ..Failure::new(Outcome::Local, FailurePhase::Connect) };
             let http = http(HttpVersion::Http1);

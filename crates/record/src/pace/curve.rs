@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_is_the_inverse_of_its_integral() {
+    fn ramp_times_invert_the_integral_of_the_rate() {
         for (from, to, seconds) in [
             (0.0, 100.0, 10),
             (100.0, 0.0, 10),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_ends_where_it_is_to() {
+    fn computes_arrival_times_of_ramps_up_and_down() {
         let up = curve(&[ramp(0.0, 100.0, 10)]);
         assert_eq!(time(&up, 0.0), Some(0));
         assert_eq!(time(&up, 125.0), Some(5 * SECOND));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_follow_one_another_and_a_pause_has_none() {
+    fn schedules_consecutive_steps_and_nothing_in_a_pause() {
         let steps = curve(&[ramp(2.0, 2.0, 2), ramp(0.0, 0.0, 3), ramp(1.0, 1.0, 2)]);
         let times: Vec<_> = (0..7).map(|k| time(&steps, f64::from(k))).collect();
         let halves = [0, 1, 2, 3, 10, 12].map(|halves| Some(halves * SECOND / 2));

@@ -9,7 +9,7 @@ mod timetable;
 
 pub use curve::Curve;
 pub use rate::RequestRate;
-pub use timetable::{CarriedTimetable, Speed, Timetable};
+pub use timetable::{Speed, Timetable, WireTimetable};
 
 use std::fmt;
 use std::sync::Arc;
@@ -155,8 +155,8 @@ impl RateStage {
 pub enum ArrivalProcess {
     /// Evenly spaced.
     Constant,
-    /// A Poisson process of each family: each arrival, and its family, is independent of all others,
-    /// as those of many users are.
+    /// A Poisson process of each family: each arrival, and its family, is independent of all
+    /// others, as those of many users are.
     Poisson,
 }
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_that_send_nothing_or_never_end_are_refused() {
+    fn rejects_stages_without_requests_and_misplaced_endless_stages() {
         let second = Duration::from_secs(1);
         let ramp = |duration| RateStage { from: rate(1.0), to: rate(2.0), duration };
         for stages in [

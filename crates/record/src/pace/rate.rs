@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_a_number_with_a_scale_and_a_time() {
+    fn parses_rates_with_scale_and_time_unit() {
         for (text, per_s) in [
             ("200", 200.0),
             ("200/s", 200.0),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rate_is_named() {
+    fn rejects_a_malformed_rate_and_quotes_it() {
         for text in
             ["", "/s", "k", "-1", "+1", "1e3", "inf", "nan", "200/x", "200/", "2kk", "1.2.3"]
         {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_shown_as_it_is_said() {
+    fn formats_rates_per_second() {
         for (text, shown) in [
             ("10k/s", "10,000/s"),
             ("0.001", "0.001/s"),

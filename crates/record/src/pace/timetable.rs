@@ -97,7 +97,7 @@ const MOST_ENTRIES: usize = 50_000_000;
 
 /// A timetable with all its entries, for another process that replays it.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct CarriedTimetable {
+pub struct WireTimetable {
     speed: Speed,
     /// The nanoseconds from the entry before, as replayed.
     gaps: Vec<u64>,
@@ -107,20 +107,20 @@ pub struct CarriedTimetable {
 
 impl Timetable {
     /// Returns the timetable with its entries as data.
-    pub fn carried(&self) -> CarriedTimetable {
+    pub fn carried(&self) -> WireTimetable {
         let before = std::iter::once(&0).chain(&self.at);
         let gaps = self.at.iter().zip(before).map(|(at, before)| at - before).collect();
-        CarriedTimetable { speed: self.speed(), gaps, requests: self.request.clone() }
+        WireTimetable { speed: self.speed(), gaps, requests: self.request.clone() }
     }
 }
 
-impl CarriedTimetable {
+impl WireTimetable {
     /// Returns the timetable, whose entries refer to `requests` requests.
     ///
     /// # Errors
     /// It has no entries or too many, lasts too long, or refers to a request that there is not.
     pub fn timetable(self, requests: usize) -> Result<Timetable, String> {
-        let CarriedTimetable { speed, gaps, requests: request } = self;
+        let WireTimetable { speed, gaps, requests: request } = self;
         let number = gaps.len();
         if number != request.len() || !(1..=MOST_ENTRIES).contains(&number) {
             return Err(format!("a timetable has {number} entries, not 1 to {MOST_ENTRIES}"));
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_due_in_their_order_from_the_first_one_on() {
+    fn orders_entries_by_time_relative_to_the_first() {
         let entries = vec![(1_500, 1), (1_000, 0), (3_000, 2), (1_500, 3)];
         let table = Timetable::new(entries.clone(), 1.0).unwrap();
         let all: Vec<_> = (0..5).map_while(|number| table.get(number)).collect();
@@ -209,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_carried_as_they_are_replayed() {
+    fn transfers_a_timetable_without_loss_and_rejects_invalid_ones() {
         let entries = vec![(1_000, 0), (1_001, 2), (1_001, 1), (9_007_199_254_740_993, 0)];
         for speed in [1.0, 3.0, 0.7] {
             let table = Timetable::new(entries.clone(), speed).unwrap();
             let text = serde_json::to_string(&table.carried()).unwrap();
-            let read: CarriedTimetable = serde_json::from_str(&text).unwrap();
+            let read: WireTimetable = serde_json::from_str(&text).unwrap();
             assert_eq!(read.timetable(3).unwrap(), table);
         }
         for (wrong, part) in [
@@ -224,13 +224,13 @@ mod tests {
             (r#"{"speed":0,"gaps":[0],"requests":[0]}"#, "speed 0"),
             (r#"{"speed":1,"gaps":[0,18446744073709551615,9],"requests":[0,0,0]}"#, "100 years"),
         ] {
-            let read: CarriedTimetable = serde_json::from_str(wrong).unwrap();
+            let read: WireTimetable = serde_json::from_str(wrong).unwrap();
             assert!(read.timetable(3).unwrap_err().contains(part), "{wrong}");
         }
     }
 
     #[test]
-    fn documents_tell_of_entries_without_listing_them() {
+    fn serializes_a_timetable_as_a_summary_of_its_entries() {
         let table = Timetable::new(vec![(0, 0), (2_000_000_000, 0)], 0.5).unwrap();
         let written = serde_json::to_value(&table).unwrap();
         assert_eq!(written, serde_json::json!({"entries": 2, "span_s": 4.0, "speed": 0.5}));

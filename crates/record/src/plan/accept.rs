@@ -71,9 +71,10 @@ impl fmt::Display for AcceptStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, range) in self.ranges().iter().enumerate() {
             f.write_str(if number > 0 { "," } else { "" })?;
-            match range.start() == range.end() {
-                true => write!(f, "{}", range.start())?,
-                false => write!(f, "{}-{}", range.start(), range.end())?,
+            if range.start() == range.end() {
+                write!(f, "{}", range.start())?
+            } else {
+                write!(f, "{}-{}", range.start(), range.end())?
             }
         }
         Ok(())
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_ranges_and_classes_are_read() {
+    fn parses_status_codes_ranges_and_classes() {
         for (text, shown, yes, no) in [
             ("200-299,404", "200-299,404", [200, 299, 404], [199, 300, 403]),
             ("4xx", "400-499", [400, 450, 499], [399, 500, 0]),
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_only_errors_are_not_accepted() {
+    fn accepts_statuses_below_400_by_default() {
         let usual = AcceptStatus::default();
         assert_eq!(usual.to_string(), "100-399");
         assert!(usual.is_usual() && usual.accepts(200) && usual.accepts(301) && usual.accepts(304));
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_told() {
+    fn rejects_malformed_status_lists_with_an_example() {
         for text in ["", "20", "2000", "0xx", "xx", "4x", "299-200", "200-", "+20", "200;404"] {
             let said = text.parse::<AcceptStatus>().unwrap_err();
             assert!(said.contains("200-299,404"), "{text}: {said}");

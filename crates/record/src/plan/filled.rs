@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_the_form_of_http1_sends() {
+    fn a_filled_request_equals_the_rendered_http1_request() {
         let (mut one, mut other) = (TemplateValues::new(7, 1, 3), TemplateValues::new(7, 1, 3));
         let RequestForm::Changing(form) = RequestForm::new(&request(), "/", "[::1]:80", true)
         else {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_takes_the_content_along_or_leaves_all_of_it() {
+    fn keeps_the_content_on_307_and_drops_it_on_303() {
         let filled = FilledRequest::new(&request(), "/", &mut TemplateValues::new(0, 0, 1));
         let kept = filled.clone().redirected(307, "/c".to_owned());
         let parts = kept.parts("http", "a");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_go_behind_those_that_are_there() {
+    fn appends_cookies_to_the_existing_cookie_field() {
         let plain =
             FilledRequest::new(&Request::plain("GET"), "/", &mut TemplateValues::new(0, 0, 1));
         let once = plain.with_cookies("a=1");

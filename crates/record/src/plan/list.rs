@@ -91,9 +91,10 @@ pub fn parse_target(text: &str, path: &str) -> Result<Url, String> {
         let (scheme, host) = (Scheme::Http, parse_ipv6(text)?);
         return Ok(Url { scheme, host, port: scheme.port(), path: path.to_owned() });
     }
-    match text.contains('/') {
-        true => format!("http://{text}").parse(),
-        false => format!("http://{text}{path}").parse(),
+    if text.contains('/') {
+        format!("http://{text}").parse()
+    } else {
+        format!("http://{text}{path}").parse()
     }
 }
 
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_names_urls_hosts_and_addresses_with_weights() {
+    fn parses_urls_hosts_and_addresses_with_weights() {
         let text = "# servers\n\nhttp://[::1]:8080/a\n  example.net weight=3 # twice\n::1\n\
                     127.0.0.1:81\r\n[fe80::1%eth0]:82\nfe80::2%eth0\nhost/own#frag\n\
                     https://[::1]/s\nhost/?u=http://b/\nhttp:81\n";
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named_with_its_number() {
+    fn reports_the_number_of_an_invalid_line() {
         for (text, line, part) in [
             ("a\nb weight=0", 2, "weight '0'"),
             ("a weigth=2", 1, "not weight=N"),

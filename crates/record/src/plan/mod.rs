@@ -2,7 +2,6 @@
 //! plan.
 
 pub mod accept;
-pub mod carried;
 mod filled;
 pub mod http;
 pub mod list;
@@ -11,6 +10,7 @@ pub mod request;
 pub mod requests;
 pub mod secrets;
 pub mod tls;
+pub mod wire_form;
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};
@@ -212,8 +212,8 @@ pub struct Connection {
     /// and then used in turn.
     pub preopen: bool,
     /// Whether a request of HTTP/1 with an idempotent method is sent again, once and on a new
-    /// connection, if the server closed the kept connection before a byte of the response arrived; if
-    /// false, or the document is older than this field, that is a failure.
+    /// connection, if the server closed the kept connection before a byte of the response arrived;
+    /// if false, or the document is older than this field, that is a failure.
     #[serde(default)]
     pub resend: bool,
 }

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_in_lowest_terms_is_the_same_ratio() {
+    fn reduces_a_ratio_to_lowest_terms() {
         for (v6, v4, lowest) in [
             (50, 50, (1, 2)),
             (8, 2, (4, 5)),

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_s_own_fields_go_before_those_for_all() {
+    fn prefers_a_requests_own_fields_to_the_common_ones() {
         let field = |name: &str, value: &str| (name.to_owned(), Template::constant(value));
         let mut request = Request::plain("GET");
         request.headers = vec![field("accept", "own"), field("X", "1")];
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_shows_the_first_of_many_and_how_many_there_are() {
+    fn serializes_the_first_requests_and_their_total_number() {
         let list = (0..250).map(|n| Request { name: n.to_string(), ..Request::plain("GET") });
         let written = serde_json::to_value(PlanRequests::new(list.collect()).unwrap()).unwrap();
         assert_eq!(written["number"], 250);

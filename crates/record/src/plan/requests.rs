@@ -159,9 +159,10 @@ fn checked<T>(
 
 /// Refuses control characters, because names are displayed on terminals.
 fn printable(name: &str) -> Result<String, String> {
-    match name.chars().any(char::is_control) {
-        true => Err("a name can't contain control characters".to_owned()),
-        false => Ok(name.to_owned()),
+    if name.chars().any(char::is_control) {
+        Err("a name can't contain control characters".to_owned())
+    } else {
+        Ok(name.to_owned())
     }
 }
 
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_a_mix_of_requests() {
+    fn reads_a_mix_of_requests_from_a_file() {
         let text = r#"
             # the shop
             [[request]]
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_text_a_file_or_json() {
+    fn reads_request_content_from_text_file_or_json() {
         let text = one("body = 'a={{seq}}'");
         assert!(matches!(&text.body, Some(Body::Template(_))) && text.method == "POST");
         let json = one("json = { a = [1, 'x'], b = { c = true } }");
@@ -425,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn reports_errors_with_their_line_number() {
         for (text, line, part) in [
             ("", 0, "[[request]]"),
             ("[[request]]\nwieght = 1", 2, "unknown field `wieght`, expected one of `name`"),

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_taken_out_of_words_and_nothing_else() {
+    fn redacts_credential_headers_and_nothing_else() {
         for (word, expected) in [
             ("Authorization: Bearer abc", "Authorization: [redacted]"),
             ("-HCOOKIE:a=b; c=d", "-HCOOKIE: [redacted]"),
@@ -156,7 +156,7 @@ mod tests {
 
     /// The example of RFC 7617, 2, and its user with a pound sign (2.1).
     #[test]
-    fn credentials_are_encoded_as_the_standard_has_it() {
+    fn encodes_basic_authorization_as_in_rfc_7617() {
         for (credentials, value) in [
             ("Aladdin:open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
             ("test:123\u{a3}", "Basic dGVzdDoxMjPCow=="),

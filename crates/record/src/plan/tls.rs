@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_the_settings_can_be_elsewhere() {
+    fn renames_the_files_of_the_tls_settings() {
         let mut tls = PlanTls {
             cacert: Some("a".into()),
             key: Some("k".into()),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_from_nothing_to_all() {
+    fn parses_shares_from_0_to_1() {
         assert_eq!("0.8".parse::<Millionths>().map(Millionths::millionths), Ok(800_000));
         assert_eq!(("0".parse(), "1".parse()), (Ok(Millionths::NONE), Ok(Millionths::ALL)));
         assert_eq!("0.3".parse::<Millionths>().unwrap().to_string(), "0.3");

@@ -29,12 +29,9 @@ pub fn family_result(
     open: bool,
 ) -> FamilyResult {
     let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
-    FamilyResult {
+    let mut result = FamilyResult {
         addresses,
-        by_address: Vec::new(),
-        by_request: Vec::new(),
-        by_step: Vec::new(),
-        requests: requests(tally),
+        requests: RequestCounts::of(tally, elapsed_s),
         outcomes: tally.outcome_counts().by_name(),
         failures: failure_counts(&tally.failures),
         oldest_unanswered_s: (tally.oldest_unanswered_ns > 0)
@@ -42,54 +39,27 @@ pub fn family_result(
         content: tally.content.result(),
         breaches: breaches(tally),
         unfollowed: unfollowed(tally),
-        connections: connection_counts(tally, elapsed_s),
+        connections: ConnectionCounts::of(tally, elapsed_s),
         status: tally.status.sorted(),
         bytes: byte_counts(tally),
         io: tally.io.result(tally.sent),
         requests_per_s: per_s(tally.completed()),
         goodput_bytes_per_s: per_s(tally.bytes.body),
-        connect_us: tally.phases.connect.summary(),
-        interim_us: (tally.phases.interim.count() > 0).then(|| tally.phases.interim.summary()),
-        wait_us: tally.phases.wait.summary(),
         wait_sample: tally.wait_sample.result(),
-        ttfb_us: Some(tally.phases.ttfb.summary()),
-        transfer_us: tally.phases.transfer.summary(),
-        response_us: tally.phases.response.summary(),
-        service_us: open.then(|| tally.phases.service.summary()),
-        slip_us: open.then(|| tally.phases.slip.summary()),
-        lifetime_us: tally.phases.lifetime.summary(),
         tcp: tally.tcp.result(),
         sizes: sizes(tally),
-        tls: None,
-        quic: None,
+        ..FamilyResult::default()
+    };
+    for (phase, durations) in tally.phases.iter() {
+        phase.set_durations(&mut result, durations.summary(), open);
     }
+    result
 }
 
 fn sizes(tally: &FamilyTally) -> Option<SizesResult> {
     let mut all = Sizes::default();
     tally.endpoints.iter().for_each(|of| all += &of.sizes);
     all.result()
-}
-
-fn requests(tally: &FamilyTally) -> RequestCounts {
-    RequestCounts {
-        sent: tally.sent,
-        completed: tally.completed(),
-        unaccepted: tally.unaccepted,
-        carried: tally.carried,
-        warm_up: tally.warm_up.sent,
-        dropped: tally.dropped,
-        unsent: tally.unsent,
-        waited: tally.waited,
-        resent: tally.resent,
-        interim_responses: tally.interim_responses,
-        redirects: tally.redirects(),
-        followed: tally.followed,
-        cut_chains: tally.cut_chains,
-        stalled: tally.stalled,
-        untimed: tally.untimed,
-        given_up: tally.given_up,
-    }
 }
 
 fn breaches(tally: &FamilyTally) -> Vec<BreachCount> {
@@ -105,21 +75,6 @@ fn unfollowed(tally: &FamilyTally) -> Vec<UnfollowedCount> {
 fn failure_counts(failures: &Counts<Failure>) -> Vec<FailureCount> {
     let sorted = failures.sorted().into_iter();
     sorted.map(|(failure, count)| FailureCount { failure, count }).collect()
-}
-
-fn connection_counts(tally: &FamilyTally, elapsed_s: f64) -> ConnectionCounts {
-    let counted = &tally.connections;
-    ConnectionCounts {
-        opened: counted.opened,
-        closed: counted.closed,
-        reset_sent: counted.reset_sent,
-        unsolicited: counted.unsolicited,
-        unopened: counted.unopened,
-        drained: counted.drained,
-        displaced: counted.displaced,
-        mean_open: if elapsed_s > 0.0 { seconds_of(counted.held_ns) / elapsed_s } else { 0.0 },
-        awaited_s: seconds_of(counted.awaited_ns),
-    }
 }
 
 fn seconds_of(nanos: u64) -> f64 {

@@ -113,7 +113,7 @@ impl AddAssign<&TargetAnswers> for TargetAnswers {
         self.failures += &other.failures;
         self.unaccepted += other.unaccepted;
         self.sizes += &other.sizes;
-        self.waiting += other.waiting;
+        self.waiting += &other.waiting;
     }
 }
 
@@ -123,7 +123,7 @@ impl AddAssign<&EndpointTally> for TargetAnswers {
         self.failures += &other.failures;
         self.unaccepted += other.unaccepted;
         self.sizes += &other.sizes;
-        self.waiting += other.waiting;
+        self.waiting += &other.waiting;
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_the_end_cut_off_is_no_answer() {
+    fn excludes_exchanges_cut_off_by_the_end_of_the_load() {
         let mut tally = EndpointTally::default();
         tally.failures.add(Failure::new(Outcome::Abandoned, crate::outcome::FailurePhase::Wait), 7);
         tally.failures.add(Failure::new(Outcome::Reset, crate::outcome::FailurePhase::Wait), 2);

@@ -106,10 +106,8 @@ fn sizes([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
 /// Returns text such as `IPv6 gave no response in 20.0 % of the time of its connections (no answer
 /// in time); IPv4 in none`. The side with less response comes first.
 fn describe_silence([a, b]: &[NamedSide<'_>; 2], unlike: &Unlike) -> String {
-    let (sick, share, fine, other) = match unlike.a > unlike.b {
-        true => (a, unlike.a, b, unlike.b),
-        false => (b, unlike.b, a, unlike.a),
-    };
+    let (sick, share, fine, other) =
+        if unlike.a > unlike.b { (a, unlike.a, b, unlike.b) } else { (b, unlike.b, a, unlike.a) };
     let how =
         most_failed(sick.given).map_or(String::new(), |most| format!(" ({})", most.spoken(None)));
     let rest = if other > 0.0 { describe_percent(other) } else { "none".to_owned() };

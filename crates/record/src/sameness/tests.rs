@@ -27,10 +27,7 @@ fn block(random: &mut Random, requests: usize, manner: Manner) -> Answers {
         match manner(number, random) {
             Complete(status, size) => {
                 tally.status.add(status, 1);
-                match status < 400 {
-                    true => tally.sizes.add(size),
-                    false => tally.unaccepted += 1,
-                }
+                if status < 400 { tally.sizes.add(size) } else { tally.unaccepted += 1 }
             }
             Failed(outcome, phase) => tally.failures.add(Failure::new(outcome, phase), 1),
         }
@@ -128,7 +125,7 @@ const SICK: [(&str, Manner, &str); 11] = [
 ];
 
 #[test]
-fn a_sick_side_is_told_on_either_side() {
+fn detects_a_faulty_side_whichever_it_is() {
     for (name, manner, said) in SICK {
         let here = found(1, BLOCKS, REQUESTS, manner, healthy);
         let text = here.said.clone().unwrap_or_else(|| panic!("{name}: {here:#?}"));
@@ -153,7 +150,7 @@ fn sides_that_give_errors_alone_are_not_compared() {
 
 /// A few blocks are enough if the difference is obvious.
 #[test]
-fn a_side_that_is_plainly_sick_is_told_of_one_pair() {
+fn detects_an_obviously_faulty_side_from_a_single_pair() {
     for (name, manner, said) in SICK {
         let (few, rare) =
             (name.contains("of three"), name.contains("hundred") || name.contains("some"));
@@ -168,7 +165,7 @@ fn a_side_that_is_plainly_sick_is_told_of_one_pair() {
 
 /// Checks the error rate with some hundred comparisons of each kind and length.
 #[test]
-fn sides_that_give_the_same_are_called_different_as_seldom_as_it_says() {
+fn false_positive_rate_stays_within_the_stated_level() {
     const EACH: u64 = 400;
     for (name, manner) in [
         ("healthy", healthy as Manner),
@@ -188,7 +185,7 @@ fn sides_that_give_the_same_are_called_different_as_seldom_as_it_says() {
 }
 
 #[test]
-fn what_can_not_set_speeds_apart_is_noted_and_no_more() {
+fn notes_size_differences_too_small_to_affect_speed() {
     // The page contains the client's address.
     let longer: Manner = |_, random| Complete(200, 5_030 + random.below(3));
     let shorter: Manner = |_, random| Complete(200, 5_012 + random.below(3));
@@ -211,7 +208,7 @@ fn one_bad_block_is_not_a_difference() {
 }
 
 #[test]
-fn a_trait_is_read_and_written_alike() {
+fn trait_names_survive_parsing_and_formatting() {
     for text in ["status.503", "outcome.REFUSED", "silence", "size"] {
         assert_eq!(text.parse::<Trait>().unwrap().to_string(), text);
     }
@@ -221,7 +218,7 @@ fn a_trait_is_read_and_written_alike() {
 }
 
 #[test]
-fn nothing_is_said_of_what_nobody_looked_at() {
+fn reports_nothing_without_any_responses() {
     let nothing = Answers::default();
     assert_eq!(look(("ipv6", "ipv4"), &[(&nothing, &nothing)], 0.05), None);
     assert_eq!(look(("ipv6", "ipv4"), &[], 0.05), None);
@@ -240,7 +237,7 @@ fn block_with_dead(dead: u64) -> Answers {
 }
 
 #[test]
-fn a_few_dead_connections_are_a_difference_though_few_exchanges_fail() {
+fn detects_a_few_dead_connections_although_few_exchanges_fail() {
     for dead in [1, 2] {
         let block = [block_with_dead(dead), block_with_dead(0)];
         let pairs = vec![(&block[0], &block[1]); BLOCKS];

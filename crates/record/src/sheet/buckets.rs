@@ -72,9 +72,10 @@ fn bucket_table(
 ) -> Table {
     let row = |at: usize| {
         let [from, to] = [bounds[at], bounds[at + 1]].map(write::write_time);
-        let label = match at + 2 == bounds.len() {
-            true => format!("more than {from}"),
-            false => format!("{from} to {to}"),
+        let label = if at + 2 == bounds.len() {
+            format!("more than {from}")
+        } else {
+            format!("{from} to {to}")
         };
         let cell = |of: &Vec<f64>| SheetCell::Number(write::write_percent(of[at]), of[at]);
         let cells = each_cell(sides, curves, shares.iter().map(cell));

@@ -44,9 +44,10 @@ pub(super) fn each_series(
     mark: Mark,
     mut ys: impl Iterator<Item = Vec<Option<f64>>>,
 ) -> Vec<Series> {
-    let of = |side: &Side<'_>| match curves.iter().any(|curve| curve.is_of(side)) {
-        true => Series::new(side.name.clone(), side.place, mark, ys.next().unwrap_or_default()),
-        false => {
+    let of = |side: &Side<'_>| {
+        if curves.iter().any(|curve| curve.is_of(side)) {
+            Series::new(side.name.clone(), side.place, mark, ys.next().unwrap_or_default())
+        } else {
             Series::new(format!("{}: {}", side.name, absence(side)), side.place, mark, Vec::new())
         }
     };
@@ -62,9 +63,12 @@ pub(super) fn each_cell(
     curves: &[Curve<'_>],
     mut cells: impl Iterator<Item = SheetCell>,
 ) -> Vec<SheetCell> {
-    let of = |side: &Side<'_>| match curves.iter().any(|curve| curve.is_of(side)) {
-        true => cells.next().unwrap_or_else(SheetCell::none),
-        false => absence(side).into(),
+    let of = |side: &Side<'_>| {
+        if curves.iter().any(|curve| curve.is_of(side)) {
+            cells.next().unwrap_or_else(SheetCell::none)
+        } else {
+            absence(side).into()
+        }
     };
     sides.all.iter().map(of).collect()
 }

@@ -25,9 +25,12 @@ pub fn failed_gates(gates: &[GateResult]) -> Vec<String> {
 /// Returns a note that names the failed gates, where the headline says why they can't be determined:
 /// the other ones with the figures that decided them. `None` if none failed.
 pub fn name_failed_gates(gates: &[GateResult]) -> Option<String> {
-    let named = describe_failed(gates, |gate| match gate.is_determined() {
-        true => format!("`{}`: {}", gate.fail_if, gate.because),
-        false => format!("`{}`", gate.fail_if),
+    let named = describe_failed(gates, |gate| {
+        if gate.is_determined() {
+            format!("`{}`: {}", gate.fail_if, gate.because)
+        } else {
+            format!("`{}`", gate.fail_if)
+        }
     });
     (!named.is_empty()).then(|| format!("Failed gates: {}.", named.join("; ")))
 }
@@ -85,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_of_which_every_request_failed_is_named_with_the_usual_failure() {
+    fn names_a_side_whose_requests_all_failed_and_the_main_failure() {
         let mut run = fixture::run();
         assert!(failed_altogether(&Sides::of_families(&run), &run.gates).is_empty());
         let figures = run.families.ipv6.as_mut().unwrap();

@@ -76,9 +76,12 @@ fn describe_failed(sides: &Sides<'_>) -> String {
     if shares().all(|share| share == 0.0) {
         return "no request failed".to_owned();
     }
-    let said = |(side, share): (&super::side::Side<'_>, f64)| match share == 0.0 {
-        true => format!("none over {}", side.name),
-        false => format!("{} over {}", write::write_percent(share), side.name),
+    let said = |(side, share): (&super::side::Side<'_>, f64)| {
+        if share == 0.0 {
+            format!("none over {}", side.name)
+        } else {
+            format!("{} over {}", write::write_percent(share), side.name)
+        }
     };
     let said: Vec<String> = sides.all.iter().zip(shares()).map(said).collect();
     match sides.all.len() {

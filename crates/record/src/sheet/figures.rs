@@ -2,7 +2,7 @@
 
 use super::phases::COMPARABLE_US;
 use crate::family_result::FamilyResult;
-use crate::metric::{Metric, MetricKind, Quantity};
+use crate::metric::{Metric, MetricKind, Quantity, QuantityGroup};
 use crate::timed_phase::{TimePoint, TimedPhase};
 use sixmark_document::timing::Summary;
 use sixmark_sheet::Figure;
@@ -22,30 +22,6 @@ const QUANTILES: [Figure<Summary>; 7] = [
     ("p99.9", |s| s.p999),
     ("longest", |s| s.max),
 ];
-
-/// Counts that are shown even if they are 0.
-const ALWAYS: [Quantity; 2] = [Quantity::Sent, Quantity::Completed];
-
-/// Counts of exchanges that failed, whose status was not accepted, or that were cut off, redirected,
-/// not started, started late, sent again, or had interim responses; each is shown only if it is above
-/// 0.
-pub(crate) const UNUSUAL: [Quantity; 10] = [
-    Quantity::Failed,
-    Quantity::Unaccepted,
-    Quantity::Abandoned,
-    Quantity::Redirects,
-    Quantity::Followed,
-    Quantity::Dropped,
-    Quantity::Unsent,
-    Quantity::Waited,
-    Quantity::Resent,
-    Quantity::InterimResponses,
-];
-
-/// Counts of connections; each is shown only if it is above 0.
-const CONNECTIONS: [Quantity; 4] =
-    [Quantity::Opened, Quantity::ResetSent, Quantity::Displaced, Quantity::Unopened];
-const RATES: [Quantity; 2] = [Quantity::RequestsPerS, Quantity::Goodput];
 
 /// Returns the part with all figures.
 pub fn figures_part(sides: &Sides<'_>) -> Option<Part> {
@@ -81,9 +57,10 @@ pub fn tiles(sides: &Sides<'_>) -> Vec<Tile> {
             let response = &side.figures.response_us;
             let written =
                 |us| sixmark_sheet::write::write_bound(response, "", us, write::write_time);
-            match side.hidden {
-                true => "not seen".to_owned(),
-                false => quantile(response).map_or("none".into(), written),
+            if side.hidden {
+                "not seen".to_owned()
+            } else {
+                quantile(response).map_or("none".into(), written)
             }
         };
         sides.all.iter().map(of).collect::<Values>()
@@ -123,9 +100,8 @@ fn values(
     write: impl Fn(f64) -> String,
 ) -> Values {
     let said = |value: Option<f64>| value.map_or("none".into(), &write);
-    let of = |side: &super::side::Side<'_>| match side.hidden {
-        true => "not seen".to_owned(),
-        false => said(figure(side.figures)),
+    let of = |side: &super::side::Side<'_>| {
+        if side.hidden { "not seen".to_owned() } else { said(figure(side.figures)) }
     };
     sides.all.iter().map(of).collect()
 }
@@ -138,10 +114,10 @@ fn tile(sides: &Sides<'_>, label: &'static str, metric: Option<Metric>, values: 
 
 fn counts(sides: &Sides<'_>) -> Vec<Row> {
     let is_any = |quantity: &Quantity| sides.any(|f| quantity.value(f));
-    let there = UNUSUAL.into_iter().chain(CONNECTIONS).filter(is_any);
-    let rates = RATES.into_iter().filter(|_| sides.both.is_none());
-    ALWAYS
-        .into_iter()
+    let connections = Quantity::in_group(QuantityGroup::Connections);
+    let there = Quantity::unusual().chain(connections).filter(is_any);
+    let rates = Quantity::in_group(QuantityGroup::Rates).filter(|_| sides.both.is_none());
+    Quantity::in_group(QuantityGroup::Always)
         .chain(there)
         .chain(rates)
         .map(|quantity| quantity_row(sides, quantity))
@@ -156,9 +132,10 @@ fn quantity_row(sides: &Sides<'_>, quantity: Quantity) -> Row {
         _ => |value| write::write_count(value as u64),
     };
     let value = |f: &FamilyResult| quantity.value(f);
-    match quantity.is_of_connections() {
-        true => sides.row(entry.title, value, written),
-        false => sides.exchanges_row(entry.title, value, written),
+    if quantity.is_of_connections() {
+        sides.row(entry.title, value, written)
+    } else {
+        sides.exchanges_row(entry.title, value, written)
     }
 }
 
@@ -193,24 +170,4 @@ fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {
         any.then(|| times_row(sides, phase, (name, quantile)))
     });
     Some(Group { name: Some(super::phases::phase_title(phase)), rows: rows.collect() })
-}
-
-/// Sends, receives and datagrams per exchange, for text and pages.
-pub const PER_EXCHANGE: [Figure<FamilyResult>; 4] = [
-    ("sends per exchange", |f| f.io.as_ref()?.sends.per_exchange),
-    ("receives per exchange", |f| f.io.as_ref()?.receives.per_exchange),
-    ("datagrams out/exchange", |f| f.io.as_ref()?.datagrams_sent.as_ref()?.per_exchange),
-    ("datagrams in/exchange", |f| f.io.as_ref()?.datagrams_received.as_ref()?.per_exchange),
-];
-
-/// Writes a number of operations per exchange with three significant digits.
-pub fn write_per_exchange(count: f64) -> String {
-    let digits = if count < 1.0 {
-        3
-    } else if count < 10.0 {
-        2
-    } else {
-        1
-    };
-    format!("{count:.digits$}")
 }

@@ -29,9 +29,10 @@ pub fn fleet_part(fleet: Option<&FleetSection>) -> Option<Part> {
 /// Returns a sentence about how many agents the totals cover.
 fn covered(fleet: &FleetSection) -> String {
     let (all, complete) = (fleet.agents.len(), fleet.complete());
-    let mut said = match all == complete {
-        true => format!("Totals cover all {all} agents."),
-        false => format!("Totals cover {complete} of {all} agents to the end, the others in part."),
+    let mut said = if all == complete {
+        format!("Totals cover all {all} agents.")
+    } else {
+        format!("Totals cover {complete} of {all} agents to the end, the others in part.")
     };
     if fleet.server_restarts > 0 {
         let times = counted(fleet.server_restarts.into(), "time", "times");

@@ -37,10 +37,10 @@ fn outcomes(sides: &Sides<'_>) -> Table {
             };
             SheetCell::Number(write::write_count(count) + &share, count as f64)
         };
-        let cells = sides.all.iter().map(|side| match side.hidden {
-            true => SheetCell::none(),
-            false => cell(side.figures),
-        });
+        let cells = sides
+            .all
+            .iter()
+            .map(|side| if side.hidden { SheetCell::none() } else { cell(side.figures) });
         let meaning = std::iter::once(SheetCell::from(meaning(outcome)));
         Row::new(outcome.name(), cells.chain(meaning).collect())
     };

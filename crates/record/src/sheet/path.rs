@@ -10,7 +10,7 @@ use crate::wait_sample::WaitSampleResult;
 use sixmark_document::timing::Summary;
 
 use super::side::{Side, Sides};
-use crate::sheet::figures::{PER_EXCHANGE, write_per_exchange};
+use crate::metric::{Quantity, QuantityGroup, write_mean};
 use sixmark_sheet::Figure;
 use sixmark_sheet::table::{Group, Row, Table};
 use sixmark_sheet::{Block, Part, write};
@@ -174,8 +174,10 @@ fn quic(sides: &Sides<'_>) -> Vec<Row> {
 }
 
 fn io(sides: &Sides<'_>) -> Vec<Row> {
-    let used = PER_EXCHANGE.into_iter().filter(|&(_, figure)| sides.any(figure));
-    used.map(|(label, figure)| sides.row(label, figure, write_per_exchange)).collect()
+    let used = Quantity::in_group(QuantityGroup::PerExchange)
+        .filter(|quantity| sides.any(|of| quantity.value(of)));
+    used.map(|quantity| sides.row(quantity.entry().title, |of| quantity.value(of), write_mean))
+        .collect()
 }
 
 /// Returns rows of the median, p95 and p99. Of these, p95 and p99 are omitted if no side has a

@@ -23,20 +23,6 @@ const SHARES: [f64; 15] = [
     0.9999999,
 ];
 
-/// The order in which the phases are shown: those of most interest first.
-const ORDER: [TimedPhase; 10] = [
-    TimedPhase::Response,
-    TimedPhase::Ttfb,
-    TimedPhase::Wait,
-    TimedPhase::Interim,
-    TimedPhase::Connect,
-    TimedPhase::Tls,
-    TimedPhase::Transfer,
-    TimedPhase::Service,
-    TimedPhase::Slip,
-    TimedPhase::Lifetime,
-];
-
 /// Returns the name of a phase, capitalised.
 pub(super) fn phase_title(phase: TimedPhase) -> String {
     write::capitalised(phase.noun())
@@ -44,7 +30,8 @@ pub(super) fn phase_title(phase: TimedPhase) -> String {
 
 /// Returns the charts of all phases that took any time.
 pub fn phases_part(sides: &Sides<'_>) -> Option<Part> {
-    let blocks = ORDER.into_iter().flat_map(|phase| blocks(sides, phase)).collect();
+    let blocks =
+        TimedPhase::by_interest().into_iter().flat_map(|phase| blocks(sides, phase)).collect();
     Part::new("Distribution of times", blocks).map(Part::off_terminal)
 }
 
@@ -209,7 +196,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn a_side_without_durations_is_named_and_keeps_its_column() {
+    fn shows_a_side_without_durations_as_none() {
         let mut run = fixture::run();
         run.families.ipv6 = Some(fixture::silent());
         let sides = Sides::of_families(&run);

@@ -4,6 +4,7 @@ use crate::clocks::{PhaseClock, TimestampResult, Timestamps};
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::result::Generator;
+use crate::timed_phase::TimedPhase;
 use sixmark_document::provenance::Lookup;
 use sixmark_document::provenance::{Environment, Tool};
 use sixmark_http::HttpVersion;
@@ -138,8 +139,8 @@ fn clock(timestamps: &TimestampResult) -> String {
         return if kernel { "the kernel’s" } else { "sixmark’s own" }.into();
     };
     let by = |clock: PhaseClock| {
-        let names = phases.named().into_iter().filter(|(_, by)| *by == clock);
-        names.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+        let timed = TimedPhase::ALL.into_iter().filter(|phase| phases.of_phase(*phase) == clock);
+        timed.map(TimedPhase::name).collect::<Vec<_>>().join(", ")
     };
     format!(
         "the kernel’s: {}; sixmark’s own: {}; an end of each: {}",

@@ -33,7 +33,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn sides_that_only_redirect_are_named_with_the_option_that_follows() {
+    fn suggests_location_for_sides_that_return_only_redirects() {
         let mut run = fixture::run();
         assert_eq!(describe_redirected(&Sides::of_families(&run)), None);
         let figures = run.families.ipv4.as_mut().unwrap();

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_shows_the_requests_that_fail_first_and_where_the_others_are() {
+    fn lists_failing_requests_first_and_refers_to_the_others() {
         let text = shown(4);
         let names: Vec<&str> = text.lines().filter(|line| line.starts_with('r')).collect();
         assert_eq!(names, ["r9", "r3", "r0", "r1"], "{text}");

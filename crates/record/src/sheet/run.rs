@@ -116,9 +116,10 @@ fn with_command(note: &str, plan: &Plan) -> String {
 /// Quotes a URL for a shell if that is necessary; `None` if it contains a quote itself.
 fn quoted(url: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/%+,@=".contains(c);
-    match url.chars().all(is_plain) {
-        true => Some(url.to_owned()),
-        false => (!url.contains('\'')).then(|| format!("'{url}'")),
+    if url.chars().all(is_plain) {
+        Some(url.to_owned())
+    } else {
+        (!url.contains('\'')).then(|| format!("'{url}'"))
     }
 }
 

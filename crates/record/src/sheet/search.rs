@@ -303,7 +303,7 @@ requests/s.
     }
 
     #[test]
-    fn a_search_is_described_by_all_of_its_trials() {
+    fn describes_a_search_by_its_time_trials_and_requests() {
         let both = || found(Some(41_200.0), Some(43_100.0), Limit::Condition);
         let families = Families { ipv6: Some(both()), ipv4: Some(both()) };
         let found = FindMax { took_s: Some(21.34), ..FindMax::new(Vec::new(), 2.0, families) };
@@ -316,7 +316,7 @@ requests/s.
     }
 
     #[test]
-    fn where_connections_were_the_limit_there_is_no_ratio_and_that_is_said() {
+    fn shows_no_ratio_if_the_connections_were_the_limit() {
         let text = of(
             found(Some(41_200.0), Some(43_100.0), Limit::Condition),
             found(Some(40_000.0), Some(42_000.0), Limit::Connections),
@@ -327,7 +327,7 @@ requests/s.
     }
 
     #[test]
-    fn why_a_family_gave_no_answer_is_a_note_of_the_headline() {
+    fn explains_in_a_note_why_a_family_gave_no_answer() {
         let mut run = crate::fixture::run();
         let mut v6 = crate::fixture::silent();
         let failure = Failure::new(Outcome::Refused, FailurePhase::Connect);
@@ -350,7 +350,7 @@ requests/s.
     }
 
     #[test]
-    fn what_is_not_known_is_said() {
+    fn states_which_limits_are_unknown_or_unconfirmed() {
         let text =
             of(found(None, Some(5.0), Limit::Failures), found(Some(100.0), None, Limit::Condition));
         assert!(text.contains("5.0  100 of 1,000 failed\n"), "{text}");
@@ -382,7 +382,7 @@ requests/s.
 
     /// A short trial at 300/s held, and longer ones left that undecided.
     #[test]
-    fn the_list_of_trials_and_the_headline_say_the_same_of_a_rate() {
+    fn trial_list_and_headline_agree_about_a_rate() {
         let mut of = found(Some(300.0), Some(400.0), Limit::Condition);
         of.trials.push(made(300.0, Some(Limit::Undecided), 9_000.0));
         (of.holds, of.ended) = (None, Some(SearchEnd::Open));
@@ -406,7 +406,7 @@ requests/s.
     }
 
     #[test]
-    fn a_search_that_was_stopped_says_so_and_why_in_a_warning() {
+    fn warns_that_a_search_ended_early_and_why() {
         let stopped = |holds, fails| {
             let ended = Some(SearchEnd::Stopped);
             let of = FoundRate { ended, ..found(holds, fails, Limit::Condition) };

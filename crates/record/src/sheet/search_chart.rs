@@ -80,9 +80,10 @@ pub(super) fn rate_chart(found: &FindMax, at: usize) -> Option<Chart> {
     let values = points.iter().filter_map(|point| point.value).chain([limit]);
     let values: Vec<f64> = values.collect();
     let is_time = condition.metric().kind() == MetricKind::Time;
-    let y = match is_time {
-        true => with_room(Axis::durations("", LEAST_US, values.into_iter())),
-        false => Axis::from_zero("", Unit::Share, values.into_iter()),
+    let y = if is_time {
+        with_room(Axis::durations("", LEAST_US, values.into_iter()))
+    } else {
+        Axis::from_zero("", Unit::Share, values.into_iter())
     };
     let write = if is_time { write::write_time } else { write::write_percent };
     let noun = write::capitalised(&short(condition.metric()));
@@ -133,9 +134,10 @@ fn by_result(points: &[TrialPoint], family: Family) -> impl Iterator<Item = Seri
         let own = |point: &TrialPoint| Some(point.value).filter(|_| is_of(&point));
         let ys = points.iter().map(|point| own(point).flatten()).collect();
         let is_none = |point: &TrialPoint| own(point) == Some(None);
-        let missing = match points.iter().any(is_none) {
-            true => points.iter().map(|point| is_none(point).then_some(NONE)).collect(),
-            false => Vec::new(),
+        let missing = if points.iter().any(is_none) {
+            points.iter().map(|point| is_none(point).then_some(NONE)).collect()
+        } else {
+            Vec::new()
         };
         let name = format!("{family} {}", result.words());
         Some(Series { missing, ..Series::new(name, side, mark, ys) })
@@ -177,9 +179,10 @@ fn describe_points(
         let held = highest(PointResult::Held).map(|point| said(point, "held at most"));
         let failed = highest(PointResult::Failed).map(|point| said(point, "did not hold"));
         let both: Vec<String> = held.into_iter().chain(failed).collect();
-        match both.is_empty() {
-            true => format!("{family}: undecided."),
-            false => format!("{family} {}.", both.join(", ")),
+        if both.is_empty() {
+            format!("{family}: undecided.")
+        } else {
+            format!("{family} {}.", both.join(", "))
         }
     };
     let number = found.families.iter().map(|(_, of)| of.trials.len()).sum::<usize>();
@@ -198,9 +201,12 @@ fn points_table(noun: &str, points: &[TrialPoint], write: fn(f64) -> String) -> 
         .filter(|&column| points.iter().any(|point| is_of(point, column)))
         .collect();
     let row = |point: &TrialPoint| {
-        let cell = |&column: &(Family, PointResult)| match is_of(point, column) {
-            true => point.value.map_or(NONE.into(), |of| SheetCell::Number(write(of), of)),
-            false => SheetCell::none(),
+        let cell = |&column: &(Family, PointResult)| {
+            if is_of(point, column) {
+                point.value.map_or(NONE.into(), |of| SheetCell::Number(write(of), of))
+            } else {
+                SheetCell::none()
+            }
         };
         let label = SheetCell::Number(write::per_s(point.rate), rounded(point.rate));
         Row::new(label, columns.iter().map(cell).collect())
@@ -250,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_is_drawn_by_what_is_known_of_its_rate_at_the_end() {
+    fn draws_a_trial_by_the_final_decision_about_its_rate() {
         let conditions = vec!["response.p99 < 10ms".parse().unwrap()];
         let mut v6 = found(Some(300.0), Some(400.0), Limit::Condition);
         v6.trials[0].decision = Some(RateDecision::Undecided);

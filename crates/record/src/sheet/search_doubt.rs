@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_is_missing_although_a_trial_showed_it_is_explained() {
+    fn explains_a_missing_bracket_side_that_a_trial_had_shown() {
         for (held, known, said) in [
             (true, RateDecision::Undecided, "held at first: later trials left that undecided"),
             (true, RateDecision::DidNotHold, "held at first: in later trials it did not"),

@@ -19,9 +19,10 @@ pub fn write_amount_of_search(found: &FindMax) -> String {
 pub(super) fn write_lengths(found: &FindMax) -> String {
     let trials = found.families.iter().flat_map(|(_, found)| &found.trials);
     let longest = trials.filter_map(|trial| trial.length_s).fold(found.trial_s, f64::max);
-    match longest > found.trial_s {
-        true => format!("{} to {} s", found.trial_s, rounded(longest)),
-        false => format!("{} s", found.trial_s),
+    if longest > found.trial_s {
+        format!("{} to {} s", found.trial_s, rounded(longest))
+    } else {
+        format!("{} s", found.trial_s)
     }
 }
 

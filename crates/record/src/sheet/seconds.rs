@@ -92,9 +92,10 @@ impl SecondCharts<'_> {
         let of = |span: &Span| (span.families[place].completed, span.families[place].failed);
         let never = self.spans.all.iter().all(|span| of(span).0 == 0);
         let is_none = |span: &Span| of(span).0 == 0 && (never || of(span).1 > 0);
-        match self.spans.all.iter().any(is_none) {
-            true => self.spans.all.iter().map(|span| is_none(span).then_some("none")).collect(),
-            false => Vec::new(),
+        if self.spans.all.iter().any(is_none) {
+            self.spans.all.iter().map(|span| is_none(span).then_some("none")).collect()
+        } else {
+            Vec::new()
         }
     }
 
@@ -136,9 +137,10 @@ impl SecondCharts<'_> {
         let xs: Vec<f64> = self.spans.all.iter().map(|span| span.from_s).collect();
         let to = xs.last().copied().unwrap_or(1.0);
         let from = xs.first().copied().unwrap_or(0.0);
-        let since = match self.warmed {
-            true => "seconds from the end of the warm-up",
-            false => "seconds from the start",
+        let since = if self.warmed {
+            "seconds from the end of the warm-up"
+        } else {
+            "seconds from the start"
         };
         let partial = self.partial(y.unit == Unit::PerS);
         Chart {
@@ -199,13 +201,15 @@ impl SecondCharts<'_> {
                 None => SheetCell::from(series.missing.get(at).copied().flatten().unwrap_or("")),
             };
             let cells = series.iter().map(cell).collect();
-            let partial = match last == Some(at) {
-                true => format!(" ({})", write::write_time(self.spans.all[at].length_s * 1e6)),
-                false => String::new(),
+            let partial = if last == Some(at) {
+                format!(" ({})", write::write_time(self.spans.all[at].length_s * 1e6))
+            } else {
+                String::new()
             };
-            let begin = match self.spans.whole_s < 1.0 {
-                true => format!("{x:.1}"),
-                false => write::write_count(x as u64),
+            let begin = if self.spans.whole_s < 1.0 {
+                format!("{x:.1}")
+            } else {
+                write::write_count(x as u64)
             };
             let label = begin + &partial;
             Row::new(SheetCell::Number(label, x), cells)
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_range_in_words_is_that_of_whole_seconds() {
+    fn describes_the_range_of_whole_seconds_only() {
         let mut run = run(&[1.0, 1.0, 0.5]);
         run.intervals[2].families.ipv6.completed = 1;
         let about = charts(&run)[0].about.replace('\u{a0}', " ");
@@ -304,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_run_is_drawn_by_tenths_and_what_never_arrived_is_none() {
+    fn draws_a_short_run_by_tenths_and_marks_missing_responses_as_none() {
         let charts = charts(&short(&[10, 20, 0, 10]));
         let (rates, times) = (&charts[0], &charts[1]);
         assert_eq!(rates.xs, [0.0, 0.1, 0.2, 0.3]);
@@ -323,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_seconds_are_not_marked_and_a_moment_at_the_end_is_no_point() {
+    fn marks_no_whole_second_and_draws_no_empty_last_second() {
         let mut run = run(&[1.0, 1.0, 0.0]);
         run.plan.load.warmup = std::time::Duration::from_secs(1);
         for chart in charts(&run) {
@@ -333,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_the_ratio_fixes_is_drawn_once() {
+    fn draws_one_rate_if_the_ratio_fixes_both() {
         let mut run = run(&[1.0, 1.0]);
         for family in [&mut run.families.ipv6, &mut run.families.ipv4].into_iter().flatten() {
             family.requests.completed = 100;

@@ -95,15 +95,15 @@ fn steps<'a>(of: &'a dyn Measurement, sides: &'a Sides<'a>) -> Vec<StepRows<'a>>
 
 /// Returns a text like `Step 2: 500/s for 2.00 s`.
 fn name_of(number: usize, step: &StepFigures) -> String {
-    let rate = match step.from == step.to {
-        true => step.from.to_string(),
-        false => format!("{} to {}", step.from, step.to),
+    let rate = if step.from == step.to {
+        step.from.to_string()
+    } else {
+        format!("{} to {}", step.from, step.to)
     };
-    match step.lasts_s > 0.0 {
-        true => {
-            format!("Step {}: {rate} for {}", number + 1, write::write_time(step.lasts_s * 1e6))
-        }
-        false => format!("Step {}: {rate}, not begun", number + 1),
+    if step.lasts_s > 0.0 {
+        format!("Step {}: {rate} for {}", number + 1, write::write_time(step.lasts_s * 1e6))
+    } else {
+        format!("Step {}: {rate}, not begun", number + 1)
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_steps_are_many_it_says_where_the_others_are() {
+    fn shows_the_first_steps_and_refers_to_the_others() {
         let text = text(&run(12), 8);
         assert!(text.contains("Step 8:") && !text.contains("Step 9:"), "{text}");
         assert!(text.contains("4 more steps: in --full, the page (--html)"), "{text}");

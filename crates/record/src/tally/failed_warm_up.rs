@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_measured_the_failures_of_the_warm_up_are_the_outcome() {
+    fn counts_warm_up_failures_if_nothing_was_measured() {
         let mut tally = refused(3);
         let cut_off = Failure::new(Outcome::Abandoned, FailurePhase::Connect);
         tally.sent = 1;
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn where_anything_was_answered_or_measured_the_warm_up_counts_nowhere() {
+    fn ignores_warm_up_failures_after_any_answer_or_measurement() {
         let mut measured = refused(3);
         (measured.sent, measured.unaccepted) = (1, 1);
         measured.status.add(503, 1);

@@ -22,7 +22,7 @@ fn carry<T: Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
 }
 
 #[test]
-fn a_tally_comes_back_as_it_was() {
+fn a_tally_survives_serialization() {
     let mut random = Random::new(1, 0);
     for _ in 0..100 {
         let tally = random_tally(&mut random);
@@ -34,7 +34,7 @@ fn a_tally_comes_back_as_it_was() {
 }
 
 #[test]
-fn so_do_the_parts_beside_it() {
+fn clocks_lapses_and_slices_survive_serialization() {
     let clocks = Clocks { missing: 3, inverted: 0, steps: 1 };
     let mut lapses = Lapses::default();
     lapses.stood_still(u64::MAX);
@@ -58,7 +58,7 @@ fn tallies_are_merged_in_any_order() {
 }
 
 #[test]
-fn a_tally_that_no_load_has_is_refused() {
+fn rejects_an_impossible_tally() {
     let long = "x".repeat(201);
     let refused = |text: &str| {
         let error = serde_json::from_str::<FamilyTally>(text).unwrap_err().to_string();
@@ -93,7 +93,7 @@ fn raise(fields: &mut serde_json::Value) {
 }
 
 #[test]
-fn sums_of_what_peers_count_stop_at_the_largest_number() {
+fn sums_of_reported_counts_saturate_instead_of_overflowing() {
     let mut random = Random::new(3, 0);
     let text = serde_json::to_string(&random_tally(&mut random)).unwrap();
     let mut most: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -117,7 +117,7 @@ fn merged(workers: &[Tally]) -> Tally {
 }
 
 #[test]
-fn the_earlier_and_what_came_since_are_the_whole() {
+fn differences_add_up_to_the_whole_tally() {
     let mut random = Random::new(4, 0);
     for _ in 0..20 {
         let mut workers = [(); 3].map(|()| Tally::default());
@@ -154,7 +154,7 @@ fn a_count_that_decreases_has_a_negative_difference() {
 }
 
 #[test]
-fn the_figures_of_a_second_are_those_of_its_difference() {
+fn a_slice_has_the_figures_of_its_tally() {
     let mut random = Random::new(5, 0);
     for _ in 0..50 {
         let tally = random_tally(&mut random).ipv6;
@@ -183,14 +183,14 @@ fn sample(seed: u64) -> FamilyTally {
 }
 
 #[test]
-fn what_was_sent_is_the_sum_of_the_outcomes() {
+fn sent_requests_equal_the_sum_of_the_outcomes() {
     let tally = sample(4);
     assert_eq!((tally.completed(), tally.outcome(Outcome::Reset)), (6, 1));
     assert_eq!(tally.ended(), tally.sent);
 }
 
 #[test]
-fn redirects_are_told_by_their_status() {
+fn counts_redirects_by_their_status() {
     let mut tally = sample(0);
     [301, 302, 303, 304, 307, 308].iter().for_each(|&status| tally.status.add(status, 2));
     assert_eq!(tally.redirects(), 10);

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_end_in_either_break_and_empty_ones_do_not_count() {
+    fn accepts_lf_and_crlf_line_ends_and_skips_empty_lines() {
         let lines = ListLines::new(b"\xef\xbb\xbfa\r\n\r\n\nb\nc".to_vec()).unwrap();
         let all: Vec<_> = (0..lines.count()).map(|line| lines.get(line, None)).collect();
         assert_eq!(all, [b"a", b"b", b"c"]);

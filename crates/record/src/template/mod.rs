@@ -2,15 +2,15 @@
 //!
 //! A template is parsed once, before the load begins.
 
-mod carried;
 mod lines;
 mod parse;
 mod values;
+mod wire_form;
 
-pub use carried::{CarriedFile, CarriedFiles, CarriedTemplate};
 pub use lines::ListLines;
 pub use parse::{Reading, TemplatePlace};
 pub use values::TemplateValues;
+pub use wire_form::{WireFile, WireFiles, WireTemplate};
 
 use std::sync::Arc;
 
@@ -114,10 +114,7 @@ impl Encoding {
             return out.extend_from_slice(value);
         }
         for &byte in value {
-            match self.keeps(byte) {
-                true => out.push(byte),
-                false => out.extend_from_slice(&escaped(byte)),
-            }
+            if self.keeps(byte) { out.push(byte) } else { out.extend_from_slice(&escaped(byte)) }
         }
     }
 
@@ -201,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_one_number_and_one_line_however_often_it_says_them() {
+    fn repeats_the_same_number_and_line_within_a_request() {
         let text = "{{seq}}={{seq}} {{line users.csv 1}}={{line users.csv}}";
         let template = read(text, TemplatePlace::Body).unwrap();
         let mut values = TemplateValues::new(1, 0, 1);
@@ -210,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_read_as_csv_and_lines_begin_again_at_their_end() {
+    fn reads_csv_columns_and_restarts_at_the_first_line() {
         let template = read("{{line users.csv 2}}", TemplatePlace::Body).unwrap();
         let mut values = TemplateValues::new(1, 0, 1);
         let of: Vec<_> = (0..4).map(|_| render(&template, &mut values)).collect();
@@ -233,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uuid_is_of_version_4_and_no_two_are_the_same() {
+    fn generates_distinct_version_4_uuids() {
         let template = read("{{uuid}} {{uuid}}", TemplatePlace::Body).unwrap();
         let text = render(&template, &mut TemplateValues::new(7, 0, 1));
         let (first, second) = text.split_once(' ').unwrap();
@@ -268,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_filled_in_is_named() {
+    fn rejects_invalid_placeholders_with_a_reason() {
         for (text, part) in [
             ("{{seq", "no }}"),
             ("{{}}", "{{seq}}"),
@@ -289,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_break_a_head_is_refused_when_it_is_read() {
+    fn rejects_values_that_would_break_a_request_head() {
         assert!(read("{{line control}}", TemplatePlace::Header).unwrap_err().contains("line 2"));
         assert!(
             read("{{line control}}", TemplatePlace::Path).unwrap_err().contains("begin with /")

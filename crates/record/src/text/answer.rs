@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::family_result::FamilyResult;
-use crate::metric::Quantity;
+use crate::metric::{Quantity, QuantityGroup};
 use crate::outcome::Outcome;
 use crate::result::RunResult;
 use crate::timed_phase::TimedPhase;
@@ -27,11 +27,6 @@ const MOST_APART: usize = 8;
 /// The quantiles that are shown of the response time.
 const QUANTILES: [Figure<Summary>; 3] =
     [("median", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
-
-/// Exchanges that were not started, and requests that were sent again, which make the conclusion
-/// weaker.
-const UNUSUAL: [Quantity; 4] =
-    [Quantity::Abandoned, Quantity::Dropped, Quantity::Unsent, Quantity::Resent];
 
 /// The hint how to see the other figures.
 const FULL: &str = "All phases, connections, TLS, TCP and CPU time: --full";
@@ -137,7 +132,8 @@ fn failed_rows<'a>(columns: &FamilyColumns<'a>) -> Vec<CountRow<'a>> {
         })
     };
     let first = [CountRow::new("requests failed", FamilyResult::failed)];
-    let always = first.into_iter().chain(UNUSUAL.map(quantity));
+    let always =
+        first.into_iter().chain(Quantity::in_group(QuantityGroup::Weakening).map(quantity));
     let kinds = most_first(used.iter().flat_map(|of| failure_kinds(of)));
     let kinds = kinds.into_iter().map(|name| {
         let label = format!("  {name}");

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use super::{FamilyColumns, write_line, write_whole};
 use crate::family_result::FamilyResult;
-use crate::sheet::figures::{PER_EXCHANGE, write_per_exchange};
+use crate::metric::{Quantity, QuantityGroup, write_mean};
 use crate::tls::TlsResult;
 use sixmark_document::timing::Summary;
 use sixmark_sheet::Figure;
@@ -128,9 +128,10 @@ impl FamilyColumns<'_> {
 
     /// Writes how often data was sent and received for each exchange.
     pub(super) fn io(&self, text: &mut String) {
-        for (label, per_exchange) in PER_EXCHANGE {
-            if self.sides.iter().flatten().any(|f| per_exchange(f).is_some()) {
-                self.row(text, label, per_exchange, write_per_exchange);
+        for quantity in Quantity::in_group(QuantityGroup::PerExchange) {
+            let per_exchange = |of: &FamilyResult| quantity.value(of);
+            if self.sides.iter().flatten().any(|of| per_exchange(of).is_some()) {
+                self.row(text, quantity.entry().title, per_exchange, write_mean);
             }
         }
     }

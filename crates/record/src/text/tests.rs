@@ -37,7 +37,7 @@ fn responses(nanos: u64) -> FamilyTally {
 }
 
 #[test]
-fn the_figures_of_a_run_stand_beside_each_other_without_a_difference() {
+fn shows_the_figures_of_both_families_without_a_difference() {
     for [v6, v4] in [[2_000, 4_000], [4_000, 1_000], [1_000_000, 1_000_000]] {
         let text = shown(&[responses(v6), responses(v4)], |c, text| {
             c.head(text);
@@ -49,7 +49,7 @@ fn the_figures_of_a_run_stand_beside_each_other_without_a_difference() {
 }
 
 #[test]
-fn requests_that_were_sent_again_have_a_row() {
+fn shows_a_row_of_resent_requests_only_if_there_are_any() {
     let again = FamilyTally { resent: 7, ..FamilyTally::default() };
     let text = shown(&[FamilyTally::default(), again], |c, text| c.counts(text));
     assert_eq!(row(&text, "requests resent"), Some(vec!["0", "7"]));
@@ -58,7 +58,7 @@ fn requests_that_were_sent_again_have_a_row() {
 }
 
 #[test]
-fn a_row_that_is_there_by_itself_says_what_it_is_of() {
+fn labels_a_single_row_with_its_section() {
     let mut tally = FamilyTally::default();
     tally.tls.failed(None);
     let text = shown(&[tally.clone(), tally], |c, text| c.handshakes(text));
@@ -94,14 +94,14 @@ fn agreed_on(all: [&[Facts]; 2], version: HttpVersion) -> String {
 }
 
 #[test]
-fn what_tls_agreed_on_is_said_once_where_both_families_agree() {
+fn shows_the_negotiated_tls_once_if_both_families_agree() {
     let line = "TLSv1.3, TLS_AES_256_GCM_SHA384, X25519MLKEM768, cert abababab to 1970-01-01\n";
     assert_eq!(agreed_on([&[FULL], &[FULL, FULL]], HttpVersion::Http1), line);
     assert_eq!(agreed_on([&[], &[]], HttpVersion::Http1), "");
 }
 
 #[test]
-fn what_tls_agreed_on_is_said_of_each_family_where_they_differ() {
+fn shows_the_negotiated_tls_of_each_family_if_they_differ() {
     let old = Facts {
         version: "TLSv1.2",
         cipher: "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
@@ -120,7 +120,7 @@ fn what_tls_agreed_on_is_said_of_each_family_where_they_differ() {
 }
 
 #[test]
-fn full_and_resumed_handshakes_have_times_of_their_own_where_there_are_both() {
+fn shows_separate_times_of_full_and_resumed_handshakes() {
     let resumed = Facts { resumed: true, ..FULL };
     let both = [FULL, resumed];
     let text = shown(&[handshakes(&both), handshakes(&both)], |c, text| c.handshakes(text));
@@ -132,7 +132,7 @@ fn full_and_resumed_handshakes_have_times_of_their_own_where_there_are_both() {
 }
 
 #[test]
-fn addresses_that_failed_have_a_line_each_the_first_of_them() {
+fn lists_the_first_failed_addresses_and_counts_the_others() {
     let refused = Failure::new(Outcome::Refused, FailurePhase::Connect);
     let address = |number: u16, failed| AddressResult {
         address: ([127, 0, 0, 1], number).into(),
@@ -159,7 +159,7 @@ fn addresses_that_failed_have_a_line_each_the_first_of_them() {
 }
 
 #[test]
-fn segments_that_the_peer_had_already_have_a_row_where_there_are_any() {
+fn shows_a_row_of_spurious_segments_only_if_there_are_any() {
     let again = |duplicates| {
         let mut tally = FamilyTally::default();
         let path = crate::tcp::TcpSample { retransmitted: 5, duplicates, ..Default::default() };
@@ -172,7 +172,7 @@ fn segments_that_the_peer_had_already_have_a_row_where_there_are_any() {
 }
 
 #[test]
-fn failures_tell_the_name_of_their_code() {
+fn shows_the_name_of_a_failure_code() {
     let mut tally = FamilyTally::default();
     let failure = Failure { code: Some(120), ..Failure::new(Outcome::Tls, FailurePhase::Tls) };
     tally.failures.add(failure, 3);

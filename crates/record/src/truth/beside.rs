@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::packets::{Established, Exchanged};
 use super::{
-    Beside, Brief, Differences, FamilyTruth, Opened, Packets, RecordedExchange, TruthBook,
+    Beside, Brief, ClientRecords, Differences, FamilyTruth, Opened, Packets, RecordedExchange,
     TruthCounts,
 };
 use crate::family_result::Families;
@@ -34,7 +34,7 @@ impl Clock {
 #[derive(Debug)]
 pub struct Views {
     /// The client's records.
-    pub book: TruthBook,
+    pub client_records: ClientRecords,
     /// The connections and exchanges that the packets show.
     pub packets: Packets,
     /// The offset between the clocks.
@@ -68,7 +68,7 @@ impl Views {
         self.connections(&mut filled);
         self.exchanges(&mut filled);
         for family in Family::BOTH {
-            let [connections, exchanges] = self.book.untold[family];
+            let [connections, exchanges] = self.client_records.untold[family];
             filled[family].connections.untold = connections;
             filled[family].exchanges.untold = exchanges;
         }
@@ -78,7 +78,7 @@ impl Views {
 
     fn connections(&self, filled: &mut PerFamily<FilledFamily>) {
         let mut seen = SeenPackets::new(self.packets.connections.len());
-        for opened in self.book.connections() {
+        for opened in self.client_records.connections() {
             let found = self.find_connection(opened);
             let filled = &mut filled[Family::of(opened.ends.server.ip())];
             let found = found.filter(|at| seen.take(*at));
@@ -108,7 +108,7 @@ impl Views {
 
     fn exchanges(&self, filled: &mut PerFamily<FilledFamily>) {
         let mut seen = SeenPackets::new(self.packets.exchanges.len());
-        for (recorded, opened) in self.book.exchanges() {
+        for (recorded, opened) in self.client_records.exchanges() {
             let filled = &mut filled[Family::of(opened.ends.server.ip())];
             filled.exchanges.client += 1;
             let found = self.find_exchange(recorded, opened).filter(|at| seen.take(*at));
@@ -146,12 +146,13 @@ impl Views {
         filled.wait.both(wait, found.wait_ns);
         filled.transfer.both(transfer, found.transfer_ns);
         // An exchange that opened its connection began before the SYN.
-        let before = match recorded.start <= opened.called {
-            true => match self.find_connection(opened) {
+        let before = if recorded.start <= opened.called {
+            match self.find_connection(opened) {
                 Some(at) => found.began_ns.saturating_sub(self.packets.connections[at].began_ns),
                 None => return,
-            },
-            false => 0,
+            }
+        } else {
+            0
         };
         filled.service.both(service, before + found.last_ns);
     }
@@ -189,7 +190,7 @@ impl Views {
     }
 
     fn is_measured(&self, at_ns: u64) -> bool {
-        let Range { start, end } = self.book.measured;
+        let Range { start, end } = self.client_records.measured;
         (self.clock.of_packets(start)..self.clock.of_packets(end)).contains(&at_ns)
     }
 }

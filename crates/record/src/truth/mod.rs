@@ -1,7 +1,7 @@
 //! The times by a client's clock compared with those of the packets (`run --truth`).
 
 mod beside;
-mod book;
+mod client_records;
 mod packets;
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use beside::{Clock, Views};
-pub use book::{Opened, RecordedExchange, TruthBook};
+pub use client_records::{ClientRecords, Opened, RecordedExchange};
 pub use packets::Packets;
 
 use crate::family_result::Families;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sixmark_units::family::Family;
-use sixmark_wire::flow::{Ends, FlowObserver, Observed, Transfer};
+use sixmark_wire::flow::{ConnectionReport, Ends, FlowObserver, HttpExchange};
 
 /// The most connections and the most exchanges that are kept, earliest first: more than clients can
 /// record.
@@ -80,7 +80,7 @@ impl Packets {
 }
 
 impl FlowObserver for Packets {
-    fn connection(&mut self, connection: &Observed) {
+    fn connection(&mut self, connection: &ConnectionReport) {
         let Some(answered_ns) = connection.opening.answered_ns else { return };
         if self.connections.len() < MOST {
             let (ends, began_ns) = (self.intern(connection.ends), connection.began_ns);
@@ -88,7 +88,7 @@ impl FlowObserver for Packets {
         }
     }
 
-    fn exchange(&mut self, exchange: &Transfer) {
+    fn exchange(&mut self, exchange: &HttpExchange) {
         let times = (exchange.request_ns, exchange.wait_ns, exchange.transfer_ns);
         let (Some(asked_ns), Some(wait_ns), Some(transfer_ns)) = times else { return };
         if exchange.number == 0 || self.exchanges.len() >= MOST {

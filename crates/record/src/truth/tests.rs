@@ -3,7 +3,8 @@ use std::net::SocketAddr;
 use super::*;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{
-    Closure, Doubts, Ends, FlowObserver as _, Observed, Opening, PerDirection, Spoken, Transfer,
+    Closure, ConnectionReport, Doubts, Ends, FlowObserver as _, HttpExchange, Opening,
+    PayloadProtocol, PerDirection,
 };
 
 /// The offset of the packets' clock, in nanoseconds.
@@ -19,7 +20,7 @@ fn ends(family: Family, port: u16) -> Ends {
 /// A client's records, and the packets to match with them.
 #[derive(Default)]
 struct Made {
-    book: TruthBook,
+    client_records: ClientRecords,
     packets: Packets,
 }
 
@@ -28,12 +29,14 @@ impl Made {
     fn connect(&mut self, family: Family, port: u16, called: u64) -> u32 {
         self.handshake(family, port, called + 5 * US);
         let (ends, connected) = (ends(family, port), called + 30 * US);
-        self.book.open(Opened { ends, called, connected, took: 30 * US, counted: true }).unwrap()
+        self.client_records
+            .open(Opened { ends, called, connected, took: 30 * US, counted: true })
+            .unwrap()
     }
 
     fn handshake(&mut self, family: Family, port: u16, syn: u64) {
         let opening = Opening { seen: true, answered_ns: Some(20 * US), ..Opening::default() };
-        let observed = Observed {
+        let report = ConnectionReport {
             ends: ends(family, port),
             before: 0,
             via: sixmark_wire::Via::default(),
@@ -43,24 +46,24 @@ impl Made {
             closure: Closure::Normal,
             sent: PerDirection::default(),
             round_trips: PerDirection::default(),
-            spoken: Spoken::Http1,
+            payload_protocol: PayloadProtocol::Http1,
             exchanges: 0,
             missing: None,
             statuses: Default::default(),
             doubts: Doubts::default(),
         };
-        self.packets.connection(&observed);
+        self.packets.connection(&report);
     }
 
     /// Records an exchange. Its request is sent 3 us late, and its response is read 7 us late.
     fn exchange(&mut self, connection: u32, number: u32, start: u64) {
         let (sent, first) = (start, start + 110 * US);
         let end = first + 40 * US;
-        self.book.tell(RecordedExchange { connection, number, start, sent, first, end });
+        self.client_records.tell(RecordedExchange { connection, number, start, sent, first, end });
     }
 
     fn transfer(&mut self, family: Family, port: u16, number: u32, began: u64) {
-        let mut transfer = Transfer::new(ends(family, port), number, AHEAD + began);
+        let mut transfer = HttpExchange::new(ends(family, port), number, AHEAD + began);
         transfer.request_ns = Some(0);
         transfer.wait_ns = Some(100 * US);
         transfer.first_byte_ns = Some(100 * US);
@@ -69,9 +72,9 @@ impl Made {
     }
 
     fn beside(mut self, until: u64) -> PerFamily<FamilyTruth> {
-        self.book.measured = 0..until;
+        self.client_records.measured = 0..until;
         let clock = Clock { client_ns: 5, packets_ns: AHEAD + 5 };
-        let views = Views { book: self.book, packets: self.packets, clock };
+        let views = Views { client_records: self.client_records, packets: self.packets, clock };
         let Families { ipv6, ipv4 } = views.beside(PerFamily { ipv6: true, ipv4: true });
         PerFamily { ipv6: ipv6.unwrap(), ipv4: ipv4.unwrap() }
     }
@@ -82,7 +85,7 @@ fn counts(client: u64, packets: u64, matched: u64) -> TruthCounts {
 }
 
 #[test]
-fn each_connection_and_exchange_is_found_among_the_packets() {
+fn matches_each_connection_and_exchange_with_its_packets() {
     let mut made = Made::default();
     for family in Family::BOTH {
         for port in 1..=10 {
@@ -107,7 +110,7 @@ fn each_connection_and_exchange_is_found_among_the_packets() {
 }
 
 #[test]
-fn a_port_that_is_used_again_is_told_apart_by_time() {
+fn distinguishes_connections_on_a_reused_port_by_time() {
     let mut made = Made::default();
     for (turn, late) in [(0, 1), (1, 2), (2, 3)] {
         let called = turn * 5_000 * US;
@@ -120,7 +123,7 @@ fn a_port_that_is_used_again_is_told_apart_by_time() {
 }
 
 #[test]
-fn what_only_one_side_knows_of_is_counted_and_matched_with_nothing() {
+fn counts_but_does_not_match_what_only_one_side_recorded() {
     let mut made = Made::default();
     let connection = made.connect(Family::Ipv6, 1, 0);
     made.exchange(connection, 1, 50 * US);
@@ -135,11 +138,11 @@ fn what_only_one_side_knows_of_is_counted_and_matched_with_nothing() {
 }
 
 #[test]
-fn the_exchange_that_opened_its_connection_began_with_the_syn() {
+fn measures_the_first_exchange_of_a_connection_from_its_syn() {
     let mut made = Made::default();
     let connection = made.connect(Family::Ipv6, 1, 10 * US);
     let (start, sent, first, end) = (9 * US, 45 * US, 150 * US, 185 * US);
-    made.book.tell(RecordedExchange { connection, number: 1, start, sent, first, end });
+    made.client_records.tell(RecordedExchange { connection, number: 1, start, sent, first, end });
     made.transfer(Family::Ipv6, 1, 1, 47 * US);
     let found = made.beside(500 * US).ipv6.service;
     // The SYN is at 15 us and the last byte at 177 us.
@@ -148,7 +151,7 @@ fn the_exchange_that_opened_its_connection_began_with_the_syn() {
 }
 
 #[test]
-fn nothing_seen_is_nothing_said() {
+fn reports_nothing_if_nothing_was_captured() {
     let found = Made::default().beside(1).ipv4;
     assert_eq!((found.connect, found.connections), (Beside::default(), TruthCounts::default()));
 }

@@ -142,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_are_well_raise_no_doubt() {
+    fn does_not_warn_about_healthy_agents() {
         assert_eq!(codes(vec![agent("a", 1_000.0), agent("b", 900.0)]), [""; 0]);
     }
 
     #[test]
-    fn each_doubt_about_an_agent_is_said() {
+    fn warns_about_each_problem_of_an_agent() {
         let with = |change: fn(&mut AgentResult)| {
             let mut changed = agent("b", 1_000.0);
             change(&mut changed);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_is_named_with_its_count() {
+    fn lists_each_reason_with_its_count_and_first_entry() {
         let socket = json!({"request": {"url": "ws://a/"}});
         let (left_out, changed) =
             said(&[json!(5), json!({"request": {}}), json!({}), socket, json!(7)]);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_changed_is_named() {
+    fn warns_about_omitted_parts_and_times_without_a_zone() {
         let entry = |time: &str, value: Value| {
             let headers = [json!({"name": "A", "value": value})];
             let request = json!({"method": "GET", "url": "http://a/", "headers": headers});

@@ -43,7 +43,7 @@ mod tests {
     use sixmark_http::redirect::Why;
 
     #[test]
-    fn redirects_that_lead_nowhere_are_named_with_the_most_frequent_reason() {
+    fn warns_about_unfollowed_redirects_with_the_most_common_reason() {
         let said = |reasons: &[(Why, u64)]| {
             let mut figures = side(1_000);
             figures.unfollowed = reasons

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_the_packets_do_not_show_are_warned_of() {
+    fn warns_if_measured_times_differ_from_the_packets() {
         for family in Family::BOTH {
             let said = warned(family, waits(1_130.0, 422.0)).unwrap();
             let expected =
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_differences_are_none() {
+    fn does_not_warn_about_small_differences() {
         for (packets_us, longer_us) in [(25.0, 99.0), (1_130.0, 150.0), (30_400.0, 317.0)] {
             assert_eq!(warned(Family::Ipv6, waits(packets_us, longer_us)), None, "{packets_us}");
         }

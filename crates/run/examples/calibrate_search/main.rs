@@ -133,13 +133,13 @@ fn contains(of: &FoundRate, capacity: f64) -> bool {
 }
 
 fn write_row(name: &str, factor: f64, of: &Calibrated) -> Result<String, std::fmt::Error> {
-    let percent = |part: f64, whole: f64| match whole > 0.0 {
-        true => format!("{:.1}", part / whole * 100.0),
-        false => "-".to_owned(),
+    let percent = |part: f64, whole: f64| {
+        if whole > 0.0 { format!("{:.1}", part / whole * 100.0) } else { "-".to_owned() }
     };
-    let width = match of.closed > 0.0 {
-        true => format!("{:.1}", ((of.widths / of.closed).exp() - 1.0) * 100.0),
-        false => "-".to_owned(),
+    let width = if of.closed > 0.0 {
+        format!("{:.1}", ((of.widths / of.closed).exp() - 1.0) * 100.0)
+    } else {
+        "-".to_owned()
     };
     let mut row = String::new();
     writeln!(

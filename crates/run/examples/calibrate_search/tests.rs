@@ -6,7 +6,7 @@ use super::*;
 const SEARCHES: u64 = 5;
 
 #[test]
-fn brackets_contain_the_capacity_and_equal_families_are_not_called_different() {
+fn brackets_contain_the_capacity_and_equal_families_do_not_differ() {
     for (name, server, _) in SERVERS {
         let of = calibrated(server, 1.0, SEARCHES).unwrap();
         // Trials of 8 and 16 s do not see how often a pause comes that is rarer, so that such a
@@ -20,7 +20,7 @@ fn brackets_contain_the_capacity_and_equal_families_are_not_called_different() {
 }
 
 #[test]
-fn families_that_are_20_percent_apart_are_told_apart() {
+fn distinguishes_families_that_differ_by_20_percent() {
     for (name, server, _) in &SERVERS[2..5] {
         let of = calibrated(*server, 1.2, SEARCHES).unwrap();
         assert!(of.different >= 0.8 * SEARCHES as f64, "{name}: {of:?}");
@@ -30,7 +30,7 @@ fn families_that_are_20_percent_apart_are_told_apart() {
 
 /// What fails 1 % at random is at the limit at each rate: there is no bracket to compare.
 #[test]
-fn failures_at_the_limit_are_left_undecided() {
+fn leaves_a_failure_rate_at_the_limit_undecided() {
     let of = calibrated(Server::Failing(500.0, 0.01), 1.0, SEARCHES).unwrap();
     assert!(of.ratios <= 1.0 && of.different == 0.0, "{of:?}");
 }

@@ -11,7 +11,7 @@ use sixmark_record::clocks::Timestamps;
 use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_record::plan::http::Http;
 use sixmark_record::plan::{Close, Connection, Driver, LoadPlan, PlanRequests, Request, Target};
-use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::seconds::SliceCollector;
 use sixmark_record::tally::{FamilyTally, Slice};
 
 use super::*;
@@ -92,7 +92,7 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     let mut slice = Slice { length_ns: 1_000 * MS, ..Slice::default() };
     slice.families[family].sent = sent;
     slice.families[family].completed = sent;
-    let mut seconds = SliceGatherer::new(1);
+    let mut seconds = SliceCollector::new(1);
     seconds.add(&slice);
     let intervals = seconds.end();
     let mut all = sixmark_record::tally::Tally::default();
@@ -102,7 +102,7 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
         intervals,
         elapsed_ns: 2_000 * MS,
         driver: "fake",
-        ..load::one_after_the_other([].iter())
+        ..sixmark_load::one_after_the_other([].iter())
     }
 }
 
@@ -162,7 +162,7 @@ fn found(result: &RunResult, family: Family) -> &FoundRate {
 }
 
 #[test]
-fn each_family_s_highest_rate_is_between_the_sides_of_its_bracket() {
+fn the_bracket_of_each_family_contains_its_capacity() {
     for capacities in [[5_000.0, 4_000.0], [50.0, 333.0], [9.0, 123_456.0]] {
         let capacity = |family| capacities[usize::from(family == Family::Ipv4)];
         let (result, _) =
@@ -191,7 +191,7 @@ fn each_family_s_highest_rate_is_between_the_sides_of_its_bracket() {
 }
 
 #[test]
-fn families_take_turns_and_none_is_always_first() {
+fn alternates_the_families_and_varies_which_goes_first() {
     let (_, order) = searched(PlanRatio::EVEN, |family, rate, _| server(family, rate, 1_000.0));
     let pairs: Vec<[Family; 2]> = order.chunks(2).map(|two| [two[0].0, two[1].0]).collect();
     assert!(pairs.iter().all(|[one, other]| one != other), "{pairs:?}");
@@ -203,7 +203,7 @@ fn families_take_turns_and_none_is_always_first() {
 }
 
 #[test]
-fn one_family_s_search_goes_on_when_the_other_s_is_done() {
+fn the_search_of_one_family_continues_after_the_other_ends() {
     let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| {
         server(family, rate, if family == Family::Ipv6 { 100.0 } else { 1e6 })
     });
@@ -213,7 +213,7 @@ fn one_family_s_search_goes_on_when_the_other_s_is_done() {
 }
 
 #[test]
-fn trials_of_one_rate_have_seeds_of_their_own() {
+fn consecutive_trials_have_different_seeds() {
     let mut seeds = Vec::new();
     let load = |plan: &Plan, _: &mut dyn FnMut(SearchEvent<'_>)| {
         seeds.push(plan.seed);
@@ -227,7 +227,7 @@ fn trials_of_one_rate_have_seeds_of_their_own() {
 }
 
 #[test]
-fn a_signal_ends_the_search_with_what_is_known_by_then() {
+fn a_signal_ends_the_search_and_keeps_the_results_so_far() {
     let (result, order) = searched(PlanRatio::EVEN, |family, rate, number| {
         let ended = if number == 11 { Ended::Interrupted } else { Ended::Complete };
         Loaded { ended, ..server(family, rate, 1e9) }
@@ -246,7 +246,7 @@ fn a_signal_ends_the_search_with_what_is_known_by_then() {
 }
 
 #[test]
-fn a_signal_in_the_first_trial_leaves_its_figures_and_no_rate() {
+fn a_signal_in_the_first_trial_keeps_its_figures_but_finds_no_rate() {
     let (result, _) = searched(PlanRatio::EVEN, |family, rate, _| Loaded {
         ended: Ended::Interrupted,
         ..server(family, rate, 1e9)
@@ -263,10 +263,9 @@ fn a_signal_in_the_first_trial_leaves_its_figures_and_no_rate() {
 }
 
 #[test]
-fn a_generator_that_can_not_keep_up_makes_the_rate_found_a_lower_bound() {
-    let (result, _) = searched(PlanRatio::EVEN, |family, rate, _| match rate > 1_000.0 {
-        true => busy(server(family, rate, 1_000.0)),
-        false => server(family, rate, 1e9),
+fn a_saturated_generator_makes_the_found_rate_a_lower_bound() {
+    let (result, _) = searched(PlanRatio::EVEN, |family, rate, _| {
+        if rate > 1_000.0 { busy(server(family, rate, 1_000.0)) } else { server(family, rate, 1e9) }
     });
     for family in Family::BOTH {
         let of = found(&result, family);
@@ -297,7 +296,7 @@ fn queueing(family: Family, rate: f64, capacity: f64, in_flight: u64) -> Loaded 
 /// With a server of 20,000 exchanges per second, fifty in flight mean 2.5 ms. With no more than
 /// that the generator waits, and the families' rates can't be compared.
 #[test]
-fn connections_that_nobody_asked_for_are_not_the_limit() {
+fn connections_limit_the_rate_only_if_none_may_be_added() {
     for (more_places, limit) in [(false, Limit::Connections), (true, Limit::Condition)] {
         let asked = SearchAsked { more_places, ..asked(Duration::MAX) };
         let plan = plan(PlanRatio::EVEN);
@@ -321,7 +320,7 @@ fn connections_that_nobody_asked_for_are_not_the_limit() {
 }
 
 #[test]
-fn places_are_as_many_as_the_conditions_can_need() {
+fn sizes_connections_by_rate_and_response_time_condition() {
     let places = |conditions: &[&str], rate, streams| {
         let mut plan = plan(PlanRatio::EVEN);
         plan.http.streams = NonZeroU32::new(streams).unwrap();
@@ -342,7 +341,7 @@ fn places_are_as_many_as_the_conditions_can_need() {
 /// A rate that held although exchanges began late counts as held; if one did not hold and all were
 /// late, sixmark was the limit.
 #[test]
-fn late_wake_ups_spoil_only_the_trials_that_did_not_hold() {
+fn late_starts_invalidate_only_trials_that_did_not_hold() {
     let (result, order) =
         searched(PlanRatio::EVEN, |family, rate, _| late(server(family, rate, 1_000.0), family));
     for family in Family::BOTH {
@@ -356,7 +355,7 @@ fn late_wake_ups_spoil_only_the_trials_that_did_not_hold() {
 
 /// One exchange in two hundred is late: that can't be why all are slow.
 #[test]
-fn a_little_lateness_does_not_hide_the_limit_of_the_server() {
+fn a_few_late_exchanges_do_not_hide_the_limit_of_the_server() {
     let (result, _) = searched(PlanRatio::EVEN, |family, rate, _| {
         let mut loaded = server(family, rate, 1_000.0);
         loaded.tally[family].late = SENT / 200;
@@ -370,7 +369,7 @@ fn a_little_lateness_does_not_hide_the_limit_of_the_server() {
 }
 
 #[test]
-fn a_search_ends_when_its_time_is_over_with_what_is_known() {
+fn a_search_ends_at_its_time_limit_and_keeps_the_results_so_far() {
     let (plan, asked) = (plan(PlanRatio::EVEN), asked(Duration::from_secs(60)));
     let clock = std::cell::Cell::new(Duration::ZERO);
     let load = |plan: &Plan, _: &mut dyn FnMut(SearchEvent<'_>)| {
@@ -391,7 +390,7 @@ fn a_search_ends_when_its_time_is_over_with_what_is_known() {
 }
 
 #[test]
-fn longer_trials_decide_and_have_stages_of_their_rate() {
+fn follows_short_trials_with_longer_ones_at_constant_rates() {
     let mut lengths = Vec::new();
     let load = |plan: &Plan, _: &mut dyn FnMut(SearchEvent<'_>)| {
         let (open, whole) = (plan.load.pace.open().unwrap(), plan.load.duration.unwrap());
@@ -409,7 +408,7 @@ fn longer_trials_decide_and_have_stages_of_their_rate() {
 
 /// A trial without a pause does not show that pauses are rare.
 #[test]
-fn a_pause_in_any_trial_leaves_the_lower_side_unconfirmed() {
+fn a_pause_in_one_trial_leaves_the_lower_bound_unconfirmed() {
     let pausing = |paused_in: usize| {
         let (result, _) = searched(PlanRatio::only(Family::Ipv4), |family, rate, number| {
             let mut loaded = server(family, rate, 150.0);
@@ -431,7 +430,7 @@ fn a_pause_in_any_trial_leaves_the_lower_side_unconfirmed() {
 /// If nearly all exchanges waited for a connection, a single late one among the others proves
 /// nothing.
 #[test]
-fn one_late_exchange_among_many_that_waited_is_not_the_generator_s() {
+fn one_late_exchange_does_not_make_the_generator_the_limit() {
     let (result, _) = searched(PlanRatio::only(Family::Ipv6), |family, rate, _| {
         let mut loaded = server(family, rate, 1_000.0);
         let tally = &mut loaded.tally[family];
@@ -442,7 +441,7 @@ fn one_late_exchange_among_many_that_waited_is_not_the_generator_s() {
 }
 
 #[test]
-fn a_family_that_never_answers_is_given_up_and_the_other_is_not() {
+fn gives_up_a_family_that_never_answers_and_continues_the_other() {
     let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| {
         if family == Family::Ipv4 {
             return server(family, rate, 1_000.0);
@@ -462,7 +461,7 @@ fn a_family_that_never_answers_is_given_up_and_the_other_is_not() {
 }
 
 #[test]
-fn a_search_that_finds_nothing_ends_at_the_lowest_rate_worth_a_trial() {
+fn a_search_where_no_rate_holds_ends_at_the_lowest_useful_rate() {
     let (result, order) = searched(PlanRatio::EVEN, |family, rate, _| server(family, rate, 0.0));
     for family in Family::BOTH {
         let of = found(&result, family);

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_ends_the_script() {
+    fn embedded_data_cannot_end_the_script() {
         let json = in_script(&serde_json::to_string("</script><!--").unwrap());
         assert!(!json.contains('<'), "{json}");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), "</script><!--");

@@ -9,15 +9,12 @@ use sixmark_document::verdict::Estimate;
 /// Returns the labels of the ends and the middle of the scale, which are shown below the column's
 /// heading.
 pub(super) fn axis(scale: &EffectScale) -> Markup {
-    let [low, middle, high] = match scale.ratios {
-        true => {
-            let [low, high] = [scale.lowest(), scale.reach].map(|change| end_ratio(1.0 + change));
-            [low, "1".to_owned(), high]
-        }
-        false => {
-            let [low, high] = [-scale.lowest(), scale.reach].map(effect_percent);
-            [format!("−{low}"), "0".to_owned(), format!("+{high}")]
-        }
+    let [low, middle, high] = if scale.ratios {
+        let [low, high] = [scale.lowest(), scale.reach].map(|change| end_ratio(1.0 + change));
+        [low, "1".to_owned(), high]
+    } else {
+        let [low, high] = [-scale.lowest(), scale.reach].map(effect_percent);
+        [format!("−{low}"), "0".to_owned(), format!("+{high}")]
     };
     html! {
         span.axis aria-hidden="true" {
@@ -82,7 +79,7 @@ mod tests {
     use super::end_ratio;
 
     #[test]
-    fn the_ends_of_a_scale_of_ratios_differ_from_its_middle() {
+    fn writes_the_scale_ends_of_ratios_with_enough_digits() {
         let ends = [0.000_174, 0.042, 0.977, 1.024, 5.84, 10.0, 5_842.3].map(end_ratio);
         assert_eq!(ends, ["0.00017", "0.042", "0.98", "1.02", "5.84", "10", "5,842"]);
     }

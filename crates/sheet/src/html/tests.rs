@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn the_vendored_script_can_stand_in_a_page() {
+fn vendored_scripts_and_styles_can_be_embedded_in_a_page() {
     for text in [CHART_SCRIPT, SCRIPT] {
         assert!(!text.contains("</script") && !text.contains("<!--"));
     }
@@ -14,7 +14,7 @@ fn the_vendored_script_can_stand_in_a_page() {
 }
 
 #[test]
-fn the_policy_names_the_script_that_is_there() {
+fn the_content_security_policy_hashes_the_embedded_script() {
     let text = html_page(&[]);
     let (_, rest) = text.rsplit_once("<script>").unwrap();
     let (script, _) = rest.split_once("</script>").unwrap();

@@ -37,9 +37,12 @@ impl GridColumns {
             (0..columns.len()).map(|at| whole(at).max(word(&head[at]))).collect();
         shrink(&mut widths, &by_head, room);
         let by_cells: Vec<usize> = (0..columns.len())
-            .map(|at| match right[at] {
-                true => widths[at],
-                false => longest(at).max(word(&head[at])).max(NARROWEST).min(widths[at]),
+            .map(|at| {
+                if right[at] {
+                    widths[at]
+                } else {
+                    longest(at).max(word(&head[at])).max(NARROWEST).min(widths[at])
+                }
             })
             .collect();
         shrink(&mut widths, &by_cells, room);
@@ -83,9 +86,8 @@ impl GridColumns {
         for at in 0..height {
             let words = cells.iter().map(|cell| cell.get(at).map_or("", String::as_str));
             let padded = words.zip(&self.widths).zip(&self.right);
-            let padded = padded.map(|((word, &width), right)| match right {
-                true => format!("{word:>width$}"),
-                false => format!("{word:<width$}"),
+            let padded = padded.map(|((word, &width), right)| {
+                if *right { format!("{word:>width$}") } else { format!("{word:<width$}") }
             });
             let line = padded.collect::<Vec<_>>().join(&" ".repeat(GAP));
             text.push_str(line.trim_end());
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_narrowed_by_its_headings_and_then_by_its_words() {
+    fn narrows_a_table_by_wrapping_headings_first_and_then_words() {
         let wide = "Finding      requests sent  Remark\n\
                     IPv6 at 1:1         10,000  as the authors published it\n";
         assert_eq!(table(80), wide);

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_failed_is_red_with_its_wrapped_lines() {
+    fn colours_failed_lines_and_their_continuations_red() {
         let text = "FAILED: all 20 requests over IPv6\n  (status 404).\n20 requests\n  IPv6  7\n";
         let expected = "\x1b[31mFAILED: all 20 requests over IPv6\x1b[39m\n\
                         \x1b[31m  (status 404).\x1b[39m\n20 requests\n  IPv6  7\n";

@@ -109,9 +109,8 @@ impl CommandFiles {
                 )));
             }
         }
-        self.written.iter().try_for_each(|file| match file.is_document {
-            true => file.place.check(),
-            false => file.place.check_name(),
+        self.written.iter().try_for_each(|file| {
+            if file.is_document { file.place.check() } else { file.place.check_name() }
         })
     }
 }

@@ -223,7 +223,7 @@ mod tests {
     use super::{EXAMPLES, HelpLength};
 
     #[test]
-    fn every_example_is_a_command_line_with_the_option_that_it_is_for() {
+    fn every_example_parses_and_sets_the_option_it_illustrates() {
         for of in &EXAMPLES {
             for (option, line) in of.options {
                 let words = shlex::split(line).unwrap();

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_alone_is_one_of_loopback() {
+    fn a_port_alone_means_loopback_in_both_families() {
         for (text, expected) in [
             ("80", &["[::1]:80", "127.0.0.1:80"][..]),
             ("*:80", &["[::]:80", "0.0.0.0:80"]),

@@ -122,9 +122,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Parses the arguments.
 fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let length = match arguments.iter().any(|word| word == "-h") {
-        true => HelpLength::Short,
-        false => HelpLength::Whole,
+    let length = if arguments.iter().any(|word| word == "-h") {
+        HelpLength::Short
+    } else {
+        HelpLength::Whole
     };
     let mut command = whole_command(length);
     let matches = command.try_get_matches_from_mut(arguments)?;

@@ -67,10 +67,8 @@ pub(super) fn show_codes() {
 /// Prints the warnings, the most serious first.
 pub(super) fn warn<'a>(warnings: impl IntoIterator<Item = &'a Warning>) {
     for Warning { code, message } in condensed(warnings) {
-        let shown = match WITH_CODES.load(Ordering::Relaxed) {
-            true => format!(" [{code}]"),
-            false => String::new(),
-        };
+        let shown =
+            if WITH_CODES.load(Ordering::Relaxed) { format!(" [{code}]") } else { String::new() };
         complain(&format!("{}: {message}{shown}", word_of(&code)));
     }
 }
@@ -104,9 +102,10 @@ fn fitted(text: &str) -> Cow<'_, str> {
         // A command to paste stays on one line.
         let stays = line.starts_with("$ ") || line.chars().count() <= width;
         let indent = line.len() - line.trim_start().len();
-        match stays {
-            true => line.to_owned(),
-            false => format!("{}{}", &line[..indent], hanging(line.trim_start(), width - indent)),
+        if stays {
+            line.to_owned()
+        } else {
+            format!("{}{}", &line[..indent], hanging(line.trim_start(), width - indent))
         }
     };
     Cow::Owned(text.split('\n').map(line).collect::<Vec<_>>().join("\n"))
@@ -131,9 +130,10 @@ pub(super) fn print_document(text: &str) -> Result<(), CommandError> {
 /// silently.
 fn check_output() -> Result<(), CommandError> {
     let line = "standard output is closed, so it can't take a document; give a file";
-    match sixmark_sys::standard::output_was_closed() {
-        true => Err(CommandError::Usage(line.into())),
-        false => Ok(()),
+    if sixmark_sys::standard::output_was_closed() {
+        Err(CommandError::Usage(line.into()))
+    } else {
+        Ok(())
     }
 }
 

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistyped_command_is_corrected() {
+    fn suggests_a_command_for_a_mistyped_one() {
         let command = whole_command(HelpLength::Whole);
         for (line, suggestion) in [
             ("rn", Some("'rn' is not a command; did you mean `sixmark run`?")),

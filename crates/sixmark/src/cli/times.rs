@@ -4,9 +4,10 @@ use std::time::Duration;
 
 /// Parses a time with its unit. Without a unit, it is in seconds.
 pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
-    let parsed = match text.bytes().all(|b| b.is_ascii_digit()) {
-        true => humantime::parse_duration(&format!("{text}s")),
-        false => humantime::parse_duration(text),
+    let parsed = if text.bytes().all(|b| b.is_ascii_digit()) {
+        humantime::parse_duration(&format!("{text}s"))
+    } else {
+        humantime::parse_duration(text)
     };
     let time = parsed.map_err(|_| format!("'{text}' is not a time, as in 10s, 500ms or 2m"))?;
     // For longer times, nanoseconds since the clock's start might not fit into 64 bits.

@@ -63,7 +63,7 @@ mod tests {
 
     /// Uses a study, which needs no measured figures, to show how foreign text is escaped.
     #[test]
-    fn foreign_words_stand_escaped_wherever_they_are() {
+    fn escapes_untrusted_text_in_html_pages() {
         let evil = "</script><img src=x onerror=alert(1)>\"'`&";
         let mut study = crate::report::sheet::tests::empty_study();
         study.title = evil.into();

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_document_is_told_why() {
+    fn explains_why_a_file_is_not_a_document() {
         for (text, why) in [
             ("", "not a document"),
             ("{}", "not a document"),

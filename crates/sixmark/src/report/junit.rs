@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_measured_is_a_failure_by_itself() {
+    fn reports_a_failed_measurement_as_a_failure_even_without_gates() {
         let mut run = run();
         let first = |run: &RunResult| {
             let xml = of_run(run, &[]);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_said_is_well_formed_and_read_back_as_it_was() {
+    fn writes_any_text_as_well_formed_xml_replacing_forbidden_characters() {
         let hard = "<a href=\"x\">&amp;'\t\n\r ]]> ü 🦀 --";
         let all: String = ('\0'..='\u{1ff}').chain('\u{fff0}'..='\u{1000f}').collect();
         let kept: String = all.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect();
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_numbers_whatever_was_measured() {
+    fn writes_negative_and_non_finite_times_as_zero() {
         assert_eq!(
             [0.0, 1.25, -1.0, f64::NAN, f64::INFINITY].map(write_seconds),
             ["0.000", "1.250", "0.000", "0.000", "0.000"]

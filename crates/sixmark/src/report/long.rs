@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_their_paths_and_names_their_quotes() {
+    fn writes_each_number_with_its_path_and_quotes_document_names() {
         let mut lines = CsvLines::new(LineEnding::Crlf);
         let started = "2026-01-01T00:00:00Z";
         let mut to = Figures { lines: &mut lines, document: "a,\"b\"", kind: "run", started };

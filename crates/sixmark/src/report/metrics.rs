@@ -86,6 +86,7 @@ fn unit(kind: MetricKind) -> &'static str {
         MetricKind::BytesPerS => "bytes/s",
         MetricKind::Frequency => "1/s",
         MetricKind::Count => "count",
+        MetricKind::Mean => "mean count",
         MetricKind::Share => "0 to 1",
     }
 }

@@ -207,7 +207,7 @@ fn write_quantities(page: &mut ExpositionPage, all: &[Reported<'_>]) {
             MetricKind::BytesPerS => (format!("{}_bytes_per_second", entry.name), 1.0),
             MetricKind::Frequency => (entry.name.replace("_per_s", "_per_second"), 1.0),
             MetricKind::Share => (format!("{}_ratio", entry.name), 1.0),
-            MetricKind::Count => (entry.name.to_owned(), 1.0),
+            MetricKind::Count | MetricKind::Mean => (entry.name.to_owned(), 1.0),
         };
         let values = by_side(all, |side| {
             let known = quantity.is_of_connections() || !side.hides_exchanges;
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_those_of_the_document_in_base_units() {
+    fn writes_the_documents_figures_in_base_units() {
         let Document::Run(run) = parse(RUN) else { panic!("a run") };
         let page = page_of(RUN);
         let median = run.families.iter().find(|(family, _)| *family == Family::Ipv6).unwrap().1;
@@ -327,14 +327,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_watch_could_not_see_is_omitted() {
+    fn omits_figures_that_a_watch_could_not_see() {
         let page = page_of(HIDDEN);
         assert!(page.contains("\nsixmark_connect_seconds{"), "{page}");
         assert!(!page.contains("\nsixmark_sent{"), "{page}");
     }
 
     #[test]
-    fn what_has_no_figures_or_the_same_labels_is_refused() {
+    fn rejects_studies_and_results_with_identical_labels() {
         let [run, study] = [RUN, STUDY].map(parse);
         let of = |documents: &[&Document]| {
             let named: Vec<_> =

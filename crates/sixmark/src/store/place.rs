@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_option_comes_before_the_variable_and_both_before_the_usual_place() {
+    fn prefers_the_option_to_the_variable_and_that_to_the_default_path() {
         let all = [("SIXMARK_STORE", "/b"), ("XDG_DATA_HOME", "/data"), ("HOME", "/home/me")];
         assert_eq!(chosen(Some("/a"), &all), StorePlace::Named("/a".into(), "--store"));
         assert_eq!(chosen(None, &all), StorePlace::Named("/b".into(), "SIXMARK_STORE"));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_ignored_is_named() {
+    fn names_an_xdg_data_home_that_it_ignores() {
         let said = |value: &'static str, option: Option<&str>| {
             let environment = [("XDG_DATA_HOME", value), ("HOME", "/home/me")];
             let var = |name: &str| {
@@ -163,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn none_is_nowhere_and_a_file_of_that_name_has_a_folder_before_it() {
+    fn none_disables_the_store_and_dot_slash_none_is_a_file() {
         assert_eq!(chosen(Some("none"), &[("SIXMARK_STORE", "/b")]), StorePlace::Nowhere);
         assert_eq!(chosen(None, &[("SIXMARK_STORE", "none")]), StorePlace::Nowhere);
         assert_eq!(chosen(Some("./none"), &[]), StorePlace::Named("./none".into(), "--store"));
     }
 
     #[test]
-    fn who_has_no_home_is_told_what_to_do() {
+    fn suggests_the_store_option_without_a_home_directory() {
         let said = chosen(None, &[]).file().unwrap_err().to_string();
         assert!(said.contains("--store"), "{said}");
         assert!(StorePlace::choose(Some(OsStr::new("")), |_| None).is_err());

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_store_gets_the_steps_that_it_lacks_and_loses_nothing() {
+    fn upgrades_an_older_store_without_losing_entries() {
         let mut connection = old();
         let all = [FIRST, SECOND, "CREATE TABLE more (id INTEGER)"];
         assert_eq!(prepare(&mut connection, &all).unwrap(), FoundStore::Ready);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_store_gets_the_rates_of_its_searches() {
+    fn upgrading_fills_in_the_rates_of_stored_searches() {
         let mut connection = Connection::open_in_memory().unwrap();
         assert_eq!(prepare(&mut connection, &STEPS[..1]).unwrap(), FoundStore::Ready);
         let search = r#"{"find_max": {"families": {"ipv6": {"holds": 995.0, "fails": 1040.0}}}}"#;
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_fails_leaves_the_store_as_it_was() {
+    fn a_failed_upgrade_step_leaves_the_store_unchanged() {
         let mut connection = old();
         let broken =
             [FIRST, SECOND, "CREATE TABLE more (id INTEGER); INSERT INTO nothing VALUES (1)"];

@@ -3,7 +3,7 @@
 use std::fs;
 
 use sixmark_testkit::skipped;
-use sixmark_testkit::study::{StudyBench, assert_complete, fine};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine};
 
 const LAB: &str = r#"
 name = "bare"
@@ -55,10 +55,10 @@ fn firefox_loads_from_the_bare_server() {
     if skipped("netns") || skipped("firefox") {
         return;
     }
-    let bench = StudyBench::alone(STUDY);
-    fs::write(bench.path("lab.toml"), LAB).unwrap();
-    fine(&bench.run(&["--quiet"]));
-    let document = bench.document();
+    let fixture = StudyFixture::alone(STUDY);
+    fs::write(fixture.path("lab.toml"), LAB).unwrap();
+    fine(&fixture.run(&["--quiet"]));
+    let document = fixture.document();
     assert_complete(&document);
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 4);

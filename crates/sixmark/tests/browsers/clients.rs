@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use sixmark_testkit::clients::loads_with;
-use sixmark_testkit::study::{StudyBench, assert_complete, fine};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine};
 use sixmark_testkit::{command, skipped};
 
 /// A browser's cells: with kept connections and without.
@@ -13,13 +13,13 @@ fn with_browser(client: &str) {
     if skipped(client) {
         return;
     }
-    let bench = StudyBench::new(&format!(
+    let fixture = StudyFixture::new(&format!(
         "name = \"clients\"\n[options]\ncount = 2\ntimeout = \"60s\"\n\
          [factors]\nclient = [\"{client}\"]\nfamily = [\"ipv6\", \"ipv4\"]\n\
          path = [\"/bytes/320000\", \"/status/404\"]\nno-keep-alive = [true, false]\n"
     ));
-    fine(&bench.run(&["--quiet"]));
-    let document = bench.document();
+    fine(&fixture.run(&["--quiet"]));
+    let document = fixture.document();
     assert_complete(&document);
     for cell in document["cells"].as_array().unwrap() {
         let level = |at: usize| cell["levels"][at]["level"].as_str().unwrap();
@@ -41,12 +41,12 @@ fn with_browser_in_vain(client: &str) {
     if skipped(client) {
         return;
     }
-    let bench = StudyBench::new(&format!(
+    let fixture = StudyFixture::new(&format!(
         "name = \"clients\"\npath = \"/reset\"\n[options]\ncount = 1\n\
          [factors]\nclient = [\"{client}\"]\nfamily = [\"ipv6\", \"ipv4\"]\n"
     ));
-    fine(&bench.run(&["--quiet"]));
-    for cell in bench.document()["cells"].as_array().unwrap() {
+    fine(&fixture.run(&["--quiet"]));
+    for cell in fixture.document()["cells"].as_array().unwrap() {
         let family = cell["levels"][1]["level"].as_str().unwrap();
         let figures = &cell["families"][family];
         assert_eq!((&figures["completed"], &figures["failed"]), (&0.0.into(), &1.0.into()));
@@ -54,7 +54,7 @@ fn with_browser_in_vain(client: &str) {
 }
 
 #[test]
-fn a_browser_that_gets_nothing_says_so() {
+fn counts_a_failure_when_the_browsers_connection_is_reset() {
     with_browser_in_vain("chromium");
     with_browser_in_vain("firefox");
 }
@@ -80,16 +80,16 @@ fn browser_is_not_root(client: &str) {
     if skipped(client) {
         return;
     }
-    let bench = StudyBench::new(&format!(
+    let fixture = StudyFixture::new(&format!(
         "name = \"clients\"\npath = \"/delay/20\"\n[options]\ncount = 10\n\
          [factors]\nclient = [\"{client}\"]\nfamily = [\"ipv6\", \"ipv4\"]\n"
     ));
-    let (file, out) = (bench.file(), bench.out());
+    let (file, out) = (fixture.file(), fixture.out());
     let arguments = ["study", "run", &file, "--out", &out, "--quiet"];
     let mut study = command(&arguments).spawn().unwrap();
     let mut accounts = BTreeSet::new();
     let status = loop {
-        if let Ok(note) = fs::read_to_string(bench.path("out/work")) {
+        if let Ok(note) = fs::read_to_string(fixture.path("out/work")) {
             accounts.extend(accounts_of(&format!("{}/browsers", note.trim())));
         }
         if let Some(status) = study.try_wait().unwrap() {
@@ -107,11 +107,11 @@ fn a_browser_is_not_root() {
 }
 
 #[test]
-fn chromium_loads() {
+fn chromium_loads_pages_over_both_families() {
     with_browser("chromium");
 }
 
 #[test]
-fn firefox_loads() {
+fn firefox_loads_pages_over_both_families() {
     with_browser("firefox");
 }

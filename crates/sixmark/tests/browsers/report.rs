@@ -62,7 +62,7 @@ fn all_documents() -> Vec<(&'static str, Vec<&'static Value>)> {
 }
 
 #[test]
-fn reports_open_draw_and_load_nothing() {
+fn reports_render_without_loading_any_resource() {
     let (one, compared, open, study) = (real_run(), comparison(), open_run(), study());
     let (search, vitals, traffic) = (search(), vitals(), traffic());
     let all = [one, &compared, &open, &study, &search, &vitals, &traffic];
@@ -124,7 +124,7 @@ fn tables_hold_the_figures_of_their_charts() {
 }
 
 #[test]
-fn reports_fit_phones_dark_rooms_and_paper() {
+fn reports_render_on_phones_in_dark_mode_and_in_print() {
     let (one, compared, study) = (real_run(), comparison(), study());
     let (search, vitals, traffic) = (search(), vitals(), traffic());
     let all = [one, &compared, &study, &search, &vitals, &traffic];
@@ -152,7 +152,7 @@ fn reports_fit_phones_dark_rooms_and_paper() {
 
 /// A document may come from anybody: its words must stay words.
 #[test]
-fn hostile_words_stay_words() {
+fn reports_escape_hostile_text() {
     let evil = "</script></title><script>document.title='got in'</script>\
                 <img src=x onerror=\"document.title='got in'\">'\"--><svg/onload=alert(1)>";
     let mut one = real_run().clone();

@@ -22,7 +22,7 @@ fn prompt(screen: &TestScreen) -> String {
 }
 
 #[test]
-fn both_families_are_side_by_side_at_every_size_and_q_keeps_what_was_measured() {
+fn shows_both_families_at_every_size_and_q_keeps_the_results() {
     if skipped("tmux") {
         return;
     }
@@ -184,7 +184,7 @@ fn a_search_shows_its_bracket_and_keeps_its_trials() {
 /// The processes of a study with a lab have a process group of their own, which is in the background
 /// until it takes the terminal.
 #[test]
-fn a_study_in_a_lab_has_the_terminal_and_its_keys() {
+fn a_lab_study_shows_the_view_and_handles_its_keys() {
     if skipped("tmux") || skipped("netns") {
         return;
     }
@@ -228,7 +228,7 @@ fn a_comparison_pauses_between_pairs_and_shows_no_verdict() {
 }
 
 #[test]
-fn without_colour_the_view_has_none() {
+fn no_color_removes_colour_from_the_view() {
     if skipped("tmux") {
         return;
     }
@@ -249,7 +249,7 @@ fn without_colour_the_view_has_none() {
 }
 
 #[test]
-fn progress_is_chosen_by_an_option() {
+fn progress_none_hides_the_view_and_live_needs_a_large_terminal() {
     if skipped("tmux") {
         return;
     }

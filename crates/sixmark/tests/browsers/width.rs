@@ -85,7 +85,7 @@ fn is_too_wide(line: &str) -> bool {
 }
 
 #[test]
-fn what_commands_print_fits_80_columns() {
+fn command_output_fits_80_columns() {
     if skipped("tmux") {
         return;
     }

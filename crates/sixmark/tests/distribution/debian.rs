@@ -83,7 +83,7 @@ fn the_package_is_installed_used_and_purged_in_a_clean_debian() {
 }
 
 #[test]
-fn lintian_finds_nothing() {
+fn lintian_reports_no_errors_or_warnings() {
     if skipped("distribution") || skipped("debian") {
         return;
     }
@@ -94,7 +94,7 @@ fn lintian_finds_nothing() {
 }
 
 #[test]
-fn the_services_are_confined() {
+fn systemd_units_are_valid_and_have_low_exposure() {
     if skipped("distribution") || skipped("debian") {
         return;
     }

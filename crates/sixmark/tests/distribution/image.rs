@@ -27,7 +27,7 @@ const RUN: [&str; 7] = [
 ];
 
 #[test]
-fn it_is_built_without_a_network_and_says_what_the_container_costs() {
+fn builds_without_a_network_and_reports_the_cost_without_io_uring() {
     if skipped("distribution") || skipped("podman") {
         return;
     }

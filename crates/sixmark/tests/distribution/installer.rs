@@ -71,7 +71,7 @@ fn answer(mut stream: TcpStream, folder: &Path) {
 }
 
 #[test]
-fn an_archive_with_the_right_sum_is_installed_from_a_folder_and_from_a_server() {
+fn installs_a_verified_archive_from_a_folder_or_a_server() {
     if skipped("distribution") || skipped("curl") {
         return;
     }
@@ -89,7 +89,7 @@ fn an_archive_with_the_right_sum_is_installed_from_a_folder_and_from_a_server() 
 }
 
 #[test]
-fn nothing_is_installed_of_an_archive_with_another_sum() {
+fn installs_nothing_when_the_checksum_does_not_match() {
     if skipped("distribution") {
         return;
     }

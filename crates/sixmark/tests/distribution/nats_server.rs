@@ -27,7 +27,7 @@ pub(crate) fn ask_doctor(folder: &Path) -> String {
 }
 
 #[test]
-fn the_archive_has_it_beside_the_program_which_finds_it() {
+fn the_program_finds_the_nats_server_of_its_archive() {
     if skipped("distribution") {
         return;
     }
@@ -55,7 +55,7 @@ fn the_archive_has_it_beside_the_program_which_finds_it() {
 }
 
 #[test]
-fn it_is_static_and_consists_of_what_the_licences_list() {
+fn nats_server_is_static_and_the_licences_list_its_modules() {
     if skipped("distribution") {
         return;
     }

@@ -45,7 +45,7 @@ fn it_needs_no_loader_and_no_library() {
 }
 
 #[test]
-fn a_released_one_is_small_and_names_no_folder_of_its_builder() {
+fn a_release_is_small_and_contains_no_build_paths() {
     if skipped("distribution") {
         return;
     }
@@ -79,7 +79,7 @@ fn it_runs_on_an_empty_root() {
 }
 
 #[test]
-fn it_prints_what_the_tested_one_prints() {
+fn prints_the_same_help_as_the_tested_binary() {
     if skipped("distribution") {
         return;
     }
@@ -90,7 +90,7 @@ fn it_prints_what_the_tested_one_prints() {
 
 /// musl's resolver is another one than that of glibc.
 #[test]
-fn it_looks_up_each_family_by_itself() {
+fn resolves_each_family_separately() {
     if skipped("distribution") || skipped("netns") {
         return;
     }

@@ -26,7 +26,7 @@ fn page(name: &str) -> String {
 }
 
 #[test]
-fn every_binary_of_tests_is_run_by_make_test_and_described() {
+fn make_test_runs_every_test_binary_and_contributing_lists_it() {
     let (makefile, contributing, names) = (page("Makefile"), page("CONTRIBUTING.md"), binaries());
     assert!(names.len() >= 7, "{names:?}");
     for name in &names {

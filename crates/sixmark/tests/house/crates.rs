@@ -9,7 +9,7 @@ use super::sources::crates;
 type Map = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
-fn crates_are_those_of_the_map() {
+fn crate_dependencies_match_the_architecture_map() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/architecture.md");
     let drawn = read_map(&fs::read_to_string(page).unwrap());
     let found: Map = crates()

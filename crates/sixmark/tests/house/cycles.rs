@@ -20,7 +20,7 @@ fn modules_form_no_cycle() {
 }
 
 #[test]
-fn a_cycle_is_found_however_it_is_written() {
+fn finds_module_cycles_however_the_imports_are_written() {
     let file = |module: &str, text: &str| SourceFile {
         module: module.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect(),
         text: text.to_owned(),

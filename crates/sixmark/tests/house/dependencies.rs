@@ -67,7 +67,7 @@ fn every_dependency_of_the_workspace_is_used_by_a_crate() {
 }
 
 #[test]
-fn the_crates_that_a_source_names_are_found_however_it_is_written() {
+fn finds_the_crates_that_a_source_names_in_every_syntax() {
     for (text, outside, whole) in [
         ("use a::b;", "a", "a"),
         ("use a;", "a", "a"),

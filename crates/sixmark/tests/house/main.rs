@@ -1,7 +1,7 @@
 //! What holds of the source as a whole: the modules of a crate form no cycle, crates use each other
 //! as the map in docs/architecture.md says, no dependency is unused, no binary of tests is forgotten,
-//! docs/metrics.md is the table of metrics, text files are read in one place, and `scripts/run-tests` runs
-//! again what failed.
+//! docs/metrics.md is the table of metrics, text files are read in one place, names can be searched
+//! for, and `scripts/run-tests` runs again what failed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -11,6 +11,7 @@ mod cycles;
 mod dependencies;
 mod metrics;
 mod modules;
+mod naming;
 mod reading;
 mod reruns;
 mod sources;

@@ -6,7 +6,7 @@ use std::fs;
 const UPDATE: &str = "SIXMARK_UPDATE_DOCS";
 
 #[test]
-fn the_page_of_metrics_is_what_the_table_says() {
+fn docs_metrics_page_matches_the_table_of_metrics() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
     let page = sixmark::report::metrics::metrics_page();
     if std::env::var_os(UPDATE).is_some() {

@@ -7,7 +7,7 @@ use crate::sources::{crates, files};
 const READS_BYTES: [&[&str]; 1] = [&["cli", "run", "requests"]];
 
 #[test]
-fn the_command_line_reads_text_in_one_place() {
+fn the_command_line_reads_text_files_only_through_text_file() {
     let (_, folder) = crates().into_iter().find(|(name, _)| name == "sixmark").unwrap();
     for file in files(&folder.join("src")) {
         let text = file.text.split("#[cfg(test)]").next().unwrap();

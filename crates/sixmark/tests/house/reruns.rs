@@ -86,7 +86,7 @@ fn targets(count: usize) -> String {
 }
 
 #[test]
-fn tests_that_pass_run_once_each_set_for_itself() {
+fn runs_each_test_set_once_when_all_tests_pass() {
     let ran = run_script(&[UNITS, OK, SIM, OK].concat(), 0, &[]);
     assert_eq!(ran.status, Some(0), "{}", ran.said);
     assert_eq!(ran.end, ["== 0 failed the first time, 0 of them passed the second time"]);
@@ -96,7 +96,7 @@ fn tests_that_pass_run_once_each_set_for_itself() {
 }
 
 #[test]
-fn a_test_that_passes_the_second_time_is_listed_and_fails_nothing() {
+fn lists_a_test_that_passes_on_rerun_as_flaky_and_succeeds() {
     let said = [UNITS, &failed(&["a::b"]), SIM, &failed(&["c", "d"]), &targets(2)].concat();
     let ran = run_script(&said, 101, &["a::b", "c", "d"]);
     assert_eq!(ran.status, Some(0), "{}", ran.said);

@@ -257,7 +257,7 @@ fn equal_checkouts_raise_no_alarm() {
 
 /// Which is said in one place, and marked by one line for each comparison.
 #[test]
-fn a_head_that_answers_only_errors_over_ipv6_is_not_comparable_and_nothing_else() {
+fn reports_a_head_with_only_ipv6_errors_as_not_comparable() {
     if without(&["setpriv", "nginx"]) {
         return;
     }
@@ -292,7 +292,7 @@ fn a_head_that_answers_only_errors_over_ipv6_is_not_comparable_and_nothing_else(
 
 /// Root of a user namespace that may have no network namespaces: containers of CI systems are like that.
 #[test]
-fn without_namespaces_loopback_is_used_and_said() {
+fn falls_back_to_loopback_with_a_warning_without_namespaces() {
     if without(&["setpriv"]) {
         return;
     }
@@ -325,7 +325,7 @@ fn without_namespaces_loopback_is_used_and_said() {
 
 /// GitHub's runners: namespaces are root's, and sudo asks for nothing.
 #[test]
-fn where_only_root_may_the_lab_is_built_through_sudo() {
+fn builds_the_lab_through_sudo_when_only_root_can() {
     if without(&[]) {
         return;
     }
@@ -373,7 +373,7 @@ fn where_only_root_may_the_lab_is_built_through_sudo() {
 }
 
 #[test]
-fn a_service_that_does_not_start_is_one_line_with_the_end_of_its_log() {
+fn reports_a_service_that_fails_to_start_with_its_log() {
     if without(&["setpriv"]) {
         return;
     }
@@ -405,7 +405,7 @@ fn a_service_that_does_not_start_is_one_line_with_the_end_of_its_log() {
 }
 
 #[test]
-fn what_is_wrong_with_an_input_is_one_line() {
+fn rejects_invalid_inputs_and_names_the_problem() {
     if skipped("setpriv") {
         return;
     }
@@ -616,7 +616,7 @@ fn the_program_is_built_from_a_checkout_of_its_source() {
 }
 
 #[test]
-fn a_release_that_is_not_what_was_published_is_not_run() {
+fn refuses_a_release_whose_checksum_or_version_is_wrong() {
     if ["setpriv", "curl"].into_iter().any(skipped) {
         return;
     }

@@ -28,7 +28,7 @@ fn stage(options: &str, work: &str) -> Vec<Value> {
 }
 
 #[test]
-fn it_answers_over_both_families_and_counts() {
+fn answers_over_both_families_and_counts_requests() {
     if skipped("netns") || skipped("curl") {
         return;
     }
@@ -50,7 +50,7 @@ fn it_answers_over_both_families_and_counts() {
 }
 
 #[test]
-fn many_connections_and_requests_get_all_that_they_ask_for() {
+fn serves_every_request_of_many_connections() {
     if skipped("netns") {
         return;
     }
@@ -70,7 +70,7 @@ fn many_connections_and_requests_get_all_that_they_ask_for() {
 }
 
 #[test]
-fn who_finds_no_place_is_refused_and_the_others_are_served() {
+fn refuses_connections_beyond_its_sockets_and_serves_the_rest() {
     if skipped("netns") {
         return;
     }
@@ -111,7 +111,7 @@ fn after_losses(options: &str) -> [u64; 4] {
 }
 
 #[test]
-fn losses_on_the_way_are_mended_by_timeouts_that_send_all_again() {
+fn without_sack_recovers_from_loss_by_timeouts_and_resends_all() {
     if skipped("netns") || skipped("curl") {
         return;
     }
@@ -121,7 +121,7 @@ fn losses_on_the_way_are_mended_by_timeouts_that_send_all_again() {
 
 /// With selective acknowledgements nothing that arrived is sent again, and no timer is waited for.
 #[test]
-fn with_sack_the_lost_segments_alone_are_sent_again_and_at_once() {
+fn with_sack_resends_lost_segments_without_timeouts() {
     if skipped("netns") || skipped("curl") {
         return;
     }
@@ -132,7 +132,7 @@ fn with_sack_the_lost_segments_alone_are_sent_again_and_at_once() {
 }
 
 #[test]
-fn an_interface_that_is_taken_away_ends_it_with_one_line() {
+fn exits_with_one_line_when_its_tap_device_disappears() {
     if skipped("netns") {
         return;
     }
@@ -146,7 +146,7 @@ fn an_interface_that_is_taken_away_ends_it_with_one_line() {
 }
 
 #[test]
-fn what_it_can_not_do_is_refused_in_one_line() {
+fn rejects_unsupported_options_in_one_line() {
     let bare = ["--stack", "bare", "--tap", "x", "--address", "fd00::2/64"];
     for (arguments, named) in [
         (&["--stack", "bare"][..], "--tap"),

@@ -37,7 +37,7 @@ fn bytes(lab: &Lab, url: &str, size: &str, patience_s: &str) -> String {
 }
 
 #[test]
-fn large_answers_stall_in_a_black_hole_of_one_family() {
+fn large_responses_stall_in_an_ipv6_path_mtu_black_hole() {
     if without(&["nftables", "curl"]) {
         return;
     }
@@ -49,7 +49,7 @@ fn large_answers_stall_in_a_black_hole_of_one_family() {
 }
 
 #[test]
-fn probing_and_clamping_lead_past_a_black_hole() {
+fn mtu_probing_and_mss_clamping_overcome_a_path_mtu_black_hole() {
     if without(&["nftables", "curl"]) {
         return;
     }

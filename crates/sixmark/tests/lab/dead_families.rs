@@ -101,7 +101,7 @@ fn urls(scheme: &str, hosts: [&str; 2]) -> [String; 2] {
 }
 
 #[test]
-fn a_black_hole_is_named_with_its_reason() {
+fn reports_a_black_hole_with_its_likely_cause() {
     if without(&["nftables"]) {
         return;
     }
@@ -132,7 +132,7 @@ fn a_black_hole_is_named_with_its_reason() {
 }
 
 #[test]
-fn a_router_without_a_route_is_named_with_its_reason() {
+fn reports_a_destination_that_a_router_has_no_route_to() {
     if without(&["nftables"]) {
         return;
     }
@@ -172,7 +172,7 @@ fn a_router_without_a_route_is_named_with_its_reason() {
 
 /// Nothing can be sent then, so nothing is: there is no document either.
 #[test]
-fn a_family_to_which_this_host_has_no_route_is_one_line() {
+fn reports_a_missing_local_route_in_one_line() {
     if without(&["nftables"]) {
         return;
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sixmark_testkit::forms::STUDY as FORM;
 use sixmark_testkit::lab::{Lab, without};
-use sixmark_testkit::study::{StudyBench, assert_complete, fine, read, said};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine, read, said};
 use sixmark_testkit::{command, sixmark, skipped};
 
 const STUDY: &str = include_str!("../../../../experiments/dell/study.toml");
@@ -79,24 +79,24 @@ initiators.workload = "http"
 "#;
 
 /// The study with another short form.
-fn cut_down(form: &str) -> StudyBench {
+fn cut_down(form: &str) -> StudyFixture {
     let (before, rest) = STUDY.split_once("[quick]\n").unwrap();
     let (_, after) = rest.split_once("# Random, and no holes").unwrap();
-    let bench = StudyBench::alone(&format!("{before}{form}\n#{after}"));
-    std::fs::write(bench.path("lab.toml"), LAB).unwrap();
-    std::fs::write(bench.path("published.toml"), PUBLISHED).unwrap();
-    bench
+    let fixture = StudyFixture::alone(&format!("{before}{form}\n#{after}"));
+    std::fs::write(fixture.path("lab.toml"), LAB).unwrap();
+    std::fs::write(fixture.path("published.toml"), PUBLISHED).unwrap();
+    fixture
 }
 
 #[test]
-fn its_tables_have_rows_of_percent_and_the_interaction_is_tested() {
+fn tables_show_percent_improvements_and_the_interaction_is_tested() {
     if ["netns", "bird2", "nftables"].into_iter().any(skipped) {
         return;
     }
-    let bench = cut_down(TABLES);
-    let text = fine(&bench.run(&["--quick"]));
+    let fixture = cut_down(TABLES);
+    let text = fine(&fixture.run(&["--quick"]));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let document = bench.document();
+    let document = fixture.document();
     FORM.check(&document);
     assert_complete(&document);
     assert_eq!(document["cells"].as_array().unwrap().len(), 8);
@@ -169,7 +169,7 @@ fn comparison<'a>(document: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn its_published_figures_are_kept_with_their_misprint() {
+fn reanalysis_keeps_the_published_figures_and_their_misprint() {
     let text = fine(&sixmark(&["study", "reanalyse", "dell"]));
     for part in ["2,153.88", "confounded", "2,188"] {
         assert!(text.contains(part), "{part}: {text}");
@@ -177,21 +177,21 @@ fn its_published_figures_are_kept_with_their_misprint() {
 }
 
 /// A program in the place of fio, which tells of these engines.
-fn fio(bench: &StudyBench, engines: &str) -> String {
+fn fio(fixture: &StudyFixture, engines: &str) -> String {
     use std::os::unix::fs::PermissionsExt as _;
-    let path = bench.path("fio");
+    let path = fixture.path("fio");
     std::fs::write(&path, format!("#!/bin/sh\necho '{engines}'\n")).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     path.display().to_string()
 }
 
 #[test]
-fn storage_that_fio_has_no_engine_for_is_omitted_and_what_remains_is_needed() {
+fn omits_storage_that_fio_lacks_and_refuses_to_run_without_nbd() {
     if ["netns", "fio"].into_iter().any(skipped) {
         return;
     }
-    let bench = cut_down(TABLES);
-    let nbd_alone = fio(&bench, "Available IO engines:\n\tnbd");
+    let fixture = cut_down(TABLES);
+    let nbd_alone = fio(&fixture, "Available IO engines:\n\tnbd");
     let output = command(&["study", "show", "dell"]).env("SIXMARK_FIO", nbd_alone).output();
     let text = fine(&output.unwrap());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -199,15 +199,15 @@ fn storage_that_fio_has_no_engine_for_is_omitted_and_what_remains_is_needed() {
         assert!(text.contains(&format!("{service} is omitted")), "{service}: {text}");
     }
     assert!(text.contains("scripts/install-fio"), "{text}");
-    let none = fio(&bench, "Available IO engines:\n\tlibaio");
-    let words = ["study", "run", &bench.file(), "--out", &bench.out()];
+    let none = fio(&fixture, "Available IO engines:\n\tlibaio");
+    let words = ["study", "run", &fixture.file(), "--out", &fixture.out()];
     let output = command(&words).env("SIXMARK_FIO", none).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let lines = said(&output);
     let line = lines.lines().last().unwrap();
     assert!(line.contains("engine nbd") && line.contains("scripts/install-fio"), "{lines}");
-    assert!(bench.cells().is_empty());
-    assert!(read_or_null(&bench).is_null(), "nothing was begun");
+    assert!(fixture.cells().is_empty());
+    assert!(read_or_null(&fixture).is_null(), "nothing was begun");
 }
 
 /// A figure of the cell at these levels.
@@ -229,9 +229,9 @@ fn gro_at_the_receiver_joins_the_segments_of_reads() {
     if ["netns", "bird2", "nftables"].into_iter().any(skipped) {
         return;
     }
-    let bench = cut_down(RECEIVER);
-    let text = fine(&bench.run(&["--quick"]));
-    let document = bench.document();
+    let fixture = cut_down(RECEIVER);
+    let text = fine(&fixture.run(&["--quick"]));
+    let document = fixture.document();
     assert_complete(&document);
     for family in ["ipv6", "ipv4"] {
         let segments = |offload: &str| {
@@ -243,8 +243,8 @@ fn gro_at_the_receiver_joins_the_segments_of_reads() {
         // With the sender's offload and without.
         let [gro, on] = ["gro", "on"].map(segments);
         assert!(gro < off / 2.0 && on < tso / 2.0, "{family}: {gro} of {off}, {on} of {tso}");
-        // Without fragments offload gains over both families. How much of it is the receiver's depends on
-        // the machine: the busier end decides.
+        // Without fragments offload gains over both families. How much of it is the receiver's
+        // depends on the machine: the busier end decides.
         let iops = |offload: &str| figure(&document, &[("offload", offload)], family, "iops");
         let [off, gro, on] = ["off", "gro", "on"].map(iops);
         println!(
@@ -259,13 +259,13 @@ fn gro_at_the_receiver_joins_the_segments_of_reads() {
 }
 
 #[test]
-fn at_fixed_iops_no_row_has_more_blocks_and_each_has_its_cpu_per_block() {
+fn never_exceeds_fixed_iops_and_measures_cpu_per_block() {
     if ["netns", "bird2", "nftables", "fio"].into_iter().any(skipped) {
         return;
     }
-    let bench = cut_down(FIXED);
-    fine(&bench.run(&["--quick"]));
-    let document = bench.document();
+    let fixture = cut_down(FIXED);
+    fine(&fixture.run(&["--quick"]));
+    let document = fixture.document();
     assert_complete(&document);
     for family in ["ipv6", "ipv4"] {
         for offload in ["off", "on"] {
@@ -284,12 +284,12 @@ fn two_initiators_read_one_array_at_once() {
     if ["netns", "bird2", "nftables", "fio"].into_iter().any(skipped) {
         return;
     }
-    let bench = cut_down(INITIATORS);
-    fine(&bench.run(&["--quick"]));
-    let document = bench.document();
+    let fixture = cut_down(INITIATORS);
+    fine(&fixture.run(&["--quick"]));
+    let document = fixture.document();
     assert_complete(&document);
     assert_eq!(document["cells"].as_array().unwrap().len(), 4);
-    for cell in bench.cells().iter().map(|cell| read(cell)) {
+    for cell in fixture.cells().iter().map(|cell| read(cell)) {
         let levels = cell["cell"]["levels"].to_string();
         let others = cell["other_outputs"].as_array().map_or(0, Vec::len);
         let are_two = levels.contains(r#""initiators","level":"2""#);
@@ -317,7 +317,7 @@ fn blocks_of_fio(output: &Value) -> f64 {
 }
 
 #[test]
-fn its_nat_can_be_switched_off() {
+fn the_nat_of_the_lab_can_be_switched_off() {
     if without(&["bird2", "nftables", "curl"]) {
         return;
     }
@@ -334,7 +334,7 @@ fn its_nat_can_be_switched_off() {
     }
 }
 
-fn read_or_null(bench: &StudyBench) -> Value {
-    let path = bench.path("out/study.json");
+fn read_or_null(fixture: &StudyFixture) -> Value {
+    let path = fixture.path("out/study.json");
     if path.exists() { read(&path) } else { Value::Null }
 }

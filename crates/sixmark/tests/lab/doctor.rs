@@ -39,7 +39,7 @@ fn commands(document: &Value, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn ipv6_that_is_switched_off_is_found_and_mended_by_the_command() {
+fn suggests_a_command_that_enables_disabled_ipv6() {
     if skipped("netns") {
         return;
     }
@@ -55,7 +55,7 @@ fn ipv6_that_is_switched_off_is_found_and_mended_by_the_command() {
 }
 
 #[test]
-fn a_network_that_is_down_is_brought_up_by_the_command() {
+fn suggests_a_command_that_brings_up_loopback() {
     if skipped("netns") {
         return;
     }
@@ -72,7 +72,7 @@ fn a_network_that_is_down_is_brought_up_by_the_command() {
 }
 
 #[test]
-fn a_narrow_range_of_ports_is_widened_by_the_command() {
+fn suggests_a_command_that_widens_a_narrow_port_range() {
     if skipped("netns") {
         return;
     }
@@ -88,7 +88,7 @@ fn a_narrow_range_of_ports_is_widened_by_the_command() {
 
 /// An account without rights, to which nothing may be given either.
 #[test]
-fn without_rights_each_lack_is_named() {
+fn names_what_an_unprivileged_user_lacks() {
     if skipped("setpriv") {
         return;
     }

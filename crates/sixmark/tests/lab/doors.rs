@@ -17,7 +17,7 @@ print while <$s>;
 "#;
 
 #[test]
-fn others_than_its_user_get_no_word_from_a_lab() {
+fn a_lab_answers_no_other_user() {
     if without(&["setpriv"]) {
         return;
     }
@@ -37,7 +37,7 @@ fn others_than_its_user_get_no_word_from_a_lab() {
 
 /// Anybody may take the name of a lab's socket, and may take one that no lab has.
 #[test]
-fn sockets_that_are_no_labs_are_neither_listed_nor_waited_for() {
+fn lists_no_foreign_sockets_and_times_out_on_a_silent_one() {
     if without(&["setpriv"]) {
         return;
     }

@@ -33,7 +33,7 @@ END
 }
 
 #[test]
-fn a_family_whose_packets_are_dropped_does_not_answer() {
+fn reports_a_family_whose_packets_are_dropped_as_not_answering() {
     if skipped("netns") {
         return;
     }

@@ -131,7 +131,7 @@ fn no_round_trip_is_shorter_than_the_delays_of_both_ways() {
 }
 
 #[test]
-fn a_delay_of_one_family_is_not_the_others() {
+fn delaying_one_family_does_not_delay_the_other() {
     if skipped("netns") {
         return;
     }
@@ -171,7 +171,7 @@ fn loss_on_one_family_loses_none_of_the_other() {
 }
 
 #[test]
-fn without_reordering_datagrams_keep_their_order_and_with_it_they_do_not() {
+fn datagrams_change_their_order_only_with_reordering() {
     if skipped("netns") {
         return;
     }
@@ -251,7 +251,7 @@ fn an_end_that_is_down_refuses_frames_and_takes_them_once_it_is_up() {
 }
 
 #[test]
-fn a_link_whose_end_has_gone_says_so_and_still_reports() {
+fn a_link_with_a_removed_end_reports_it_and_keeps_its_counts() {
     if skipped("netns") {
         return;
     }
@@ -263,7 +263,7 @@ fn a_link_whose_end_has_gone_says_so_and_still_reports() {
 }
 
 #[test]
-fn a_plain_link_is_scheduled_like_everybody_and_makes_nothing_wait() {
+fn an_unimpaired_link_uses_normal_scheduling_and_delays_nothing() {
     if skipped("netns") {
         return;
     }

@@ -81,7 +81,7 @@ fn counts(result: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn two_agents_in_two_namespaces_count_what_one_counts_with_twice_the_load() {
+fn two_agents_together_count_what_one_agent_counts_alone() {
     if without(&["nginx", SKIP]) {
         return;
     }
@@ -122,7 +122,7 @@ fn server_address(lab: &Lab, ipv6: bool) -> String {
 }
 
 #[test]
-fn a_comparison_has_blocks_of_the_whole_fleet() {
+fn a_comparison_runs_each_block_on_the_whole_fleet() {
     if without(&["nginx", SKIP]) {
         return;
     }
@@ -166,7 +166,7 @@ fn one_near_one_far() -> String {
 
 /// Before, each agent's families were drawn, and equal families had medians of 7.5 and 51.3 ms.
 #[test]
-fn at_a_constant_rate_agents_at_different_distances_send_equal_families_alike() {
+fn near_and_far_agents_each_split_a_constant_rate_evenly_by_family() {
     if without(&["nginx", SKIP]) {
         return;
     }
@@ -274,7 +274,7 @@ fn entries(site: &SshSite, host: usize) -> Vec<String> {
 }
 
 #[test]
-fn hosts_that_can_not_be_used_are_named_in_one_line() {
+fn reports_each_unusable_host_in_one_line() {
     if without_openssh() || skipped(SKIP) {
         return;
     }

@@ -9,7 +9,7 @@ use sixmark_testkit::{Server, command, complaint, finish, signal, sixmark, skipp
 const SOMEBODY: u32 = 65_534;
 
 #[test]
-fn a_link_of_another_user_is_refused_before_the_run_and_behind_it() {
+fn refuses_another_users_symlink_before_and_after_the_run() {
     if skipped("setpriv") {
         return;
     }

@@ -44,7 +44,7 @@ fn limits() -> String {
 
 /// A trial of two seconds admits the burst once, and a hundredth more than that may fail.
 #[test]
-fn a_limit_of_connections_lies_in_the_bracket_of_its_family() {
+fn brackets_the_connection_rate_limit_of_each_family() {
     if without(&["nftables"]) {
         return;
     }

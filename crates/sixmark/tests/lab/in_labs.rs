@@ -82,7 +82,7 @@ const ANMA: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn anma_in_a_lab_has_each_delay_beside_the_published_figures() {
+fn anma_study_shows_each_delay_beside_the_published_figures() {
     if without(&["nginx", "apache", "php-fpm"]) {
         return;
     }
@@ -135,7 +135,7 @@ fn anma_in_a_lab_has_each_delay_beside_the_published_figures() {
 }
 
 #[test]
-fn a_queue_of_128_resets_near_a_tenth_of_anmas_connections_at_each_of_the_five_ratios() {
+fn anma_study_with_backlog_128_resets_connections_at_every_ratio() {
     if without(&["nginx", "apache"]) {
         return;
     }
@@ -178,7 +178,7 @@ fn a_queue_of_128_resets_near_a_tenth_of_anmas_connections_at_each_of_the_five_r
 }
 
 #[test]
-fn regensburg_in_a_lab_is_as_slow_as_its_network() {
+fn regensburg_study_goodput_stays_within_100_mbit_ethernet() {
     if without(&["apache", "curl", "wget", "vsftpd"]) {
         return;
     }
@@ -205,7 +205,7 @@ fn regensburg_in_a_lab_is_as_slow_as_its_network() {
 }
 
 #[test]
-fn nat64_is_a_third_way_beside_both_families() {
+fn nat64_study_measures_nat64_beside_both_native_families() {
     if without(&["tayga", "unbound"]) {
         return;
     }
@@ -235,7 +235,7 @@ fn nat64_is_a_third_way_beside_both_families() {
 }
 
 #[test]
-fn large_answers_fall_into_a_black_hole_unless_something_is_done() {
+fn blackhole_study_large_responses_time_out_only_without_a_remedy() {
     if without(&["nftables"]) {
         return;
     }
@@ -285,7 +285,7 @@ remedy = [
 }
 
 #[test]
-fn towson_s_delay_grows_under_congestion_and_the_bare_server_s_most_because_it_sends_all_again() {
+fn towson_study_delay_grows_with_congestion_most_on_the_bare_server() {
     if without(&["apache", "mgen"]) {
         return;
     }

@@ -43,7 +43,7 @@ fn addresses(segment: u8) -> [String; 2] {
 }
 
 #[test]
-fn datagrams_beyond_the_limit_are_lost_and_hold_no_sender_up() {
+fn drops_datagrams_beyond_the_rate_without_blocking_the_sender() {
     if without(&[]) {
         return;
     }

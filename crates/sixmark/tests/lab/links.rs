@@ -33,7 +33,7 @@ fn run(lab: &Lab, words: &[&str]) -> Value {
 }
 
 #[test]
-fn delay_is_that_of_the_link_and_loss_that_of_its_family() {
+fn a_link_applies_its_delay_and_the_loss_of_one_family() {
     if without(&[]) {
         return;
     }
@@ -52,7 +52,7 @@ fn delay_is_that_of_the_link_and_loss_that_of_its_family() {
 }
 
 #[test]
-fn a_rate_bounds_what_goes_over_the_link() {
+fn a_rate_limits_the_throughput_of_the_link() {
     if without(&[]) {
         return;
     }
@@ -67,7 +67,7 @@ fn a_rate_bounds_what_goes_over_the_link() {
 }
 
 #[test]
-fn hosts_are_as_their_file_says() {
+fn hosts_have_the_routes_settings_and_names_of_the_lab_file() {
     if without(&[]) {
         return;
     }
@@ -92,7 +92,7 @@ fn hosts_are_as_their_file_says() {
 }
 
 #[test]
-fn programs_of_a_lab_get_no_files_that_are_not_theirs() {
+fn programs_of_a_lab_inherit_no_extra_file_descriptors() {
     if without(&[]) {
         return;
     }
@@ -108,7 +108,7 @@ fn programs_of_a_lab_get_no_files_that_are_not_theirs() {
 }
 
 #[test]
-fn no_way_leads_outside() {
+fn hosts_have_no_route_out_of_the_lab() {
     if without(&["curl"]) {
         return;
     }

@@ -15,7 +15,7 @@ fn file(text: &str) -> NamedTempFile {
 }
 
 #[test]
-fn a_name_that_is_taken_a_host_and_a_program_that_are_not_there_are_told() {
+fn reports_a_taken_lab_name_an_unknown_host_and_a_missing_program() {
     if without(&[]) {
         return;
     }

@@ -9,7 +9,7 @@ fn program() -> &'static Path {
 }
 
 #[test]
-fn a_family_whose_look_up_fails_is_not_taken_for_absent() {
+fn distinguishes_a_failed_lookup_from_an_absent_family() {
     if skipped("netns") {
         return;
     }
@@ -17,7 +17,7 @@ fn a_family_whose_look_up_fails_is_not_taken_for_absent() {
 }
 
 #[test]
-fn the_headline_says_that_a_family_is_missing() {
+fn the_screen_says_why_a_family_was_not_measured() {
     if skipped("netns") {
         return;
     }
@@ -25,7 +25,7 @@ fn the_headline_says_that_a_family_is_missing() {
 }
 
 #[test]
-fn a_dead_name_server_and_a_search_list_change_no_answer() {
+fn resolves_with_dead_name_servers_search_lists_and_etc_hosts() {
     if skipped("netns") {
         return;
     }

@@ -15,7 +15,7 @@ fn namespace_of_thread() -> PathBuf {
 }
 
 #[test]
-fn a_new_one_has_loopback_alone_and_the_caller_stays_where_it_is() {
+fn a_new_namespace_is_separate_and_the_caller_stays_in_its_own() {
     if skipped("netns") {
         return;
     }
@@ -37,7 +37,7 @@ fn a_new_one_has_loopback_alone_and_the_caller_stays_where_it_is() {
 }
 
 #[test]
-fn what_is_switched_is_seen_and_the_rest_stays() {
+fn switching_a_device_feature_changes_only_that_feature() {
     if skipped("netns") {
         return;
     }

@@ -28,7 +28,7 @@ command = ["{sixmark}", "origin", "--listen", "[{both.ipv6}]:80", "--listen", "{
 "#;
 
 #[test]
-fn names_of_ipv4_hosts_lead_through_the_translator() {
+fn ipv4_only_hosts_are_reached_by_name_through_nat64() {
     if without(&["tayga", "unbound", "curl"]) {
         return;
     }

@@ -4,7 +4,7 @@ use sixmark_lab::netem;
 use sixmark_testkit::skipped;
 
 #[test]
-fn a_kernel_that_tells_its_configuration_says_the_same_of_netem() {
+fn netem_detection_agrees_with_the_kernel_configuration() {
     if skipped("netns") {
         return;
     }

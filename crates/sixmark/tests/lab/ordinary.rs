@@ -104,7 +104,7 @@ impl User {
 
 /// Nobody listens there: had the load begun, the line would be another one.
 #[test]
-fn a_store_that_may_not_be_written_is_found_before_the_load() {
+fn rejects_an_unwritable_store_before_the_load() {
     if without(&["setpriv"]) {
         return;
     }
@@ -182,7 +182,7 @@ fn a_study_in_a_lab_works_without_root() {
 }
 
 #[test]
-fn who_may_not_have_user_namespaces_is_told_what_would_help() {
+fn names_the_sysctl_that_forbids_user_namespaces() {
     if without(&["setpriv"]) {
         return;
     }
@@ -198,7 +198,7 @@ fn who_may_not_have_user_namespaces_is_told_what_would_help() {
 }
 
 #[test]
-fn root_of_a_namespace_with_one_account_is_a_user() {
+fn treats_root_of_a_single_account_namespace_as_unprivileged() {
     if without(&["setpriv"]) {
         return;
     }

@@ -183,7 +183,7 @@ fn agents_on_three_hosts_reach_the_server_and_end_with_their_controller() {
 }
 
 #[test]
-fn a_copy_is_run_from_hosts_without_sixmark_and_leaves_nothing() {
+fn runs_a_copy_on_hosts_without_sixmark_and_leaves_nothing_behind() {
     if without_openssh() {
         return;
     }
@@ -206,7 +206,7 @@ fn large_program(dir: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_host_that_can_not_have_an_agent_is_named_with_the_reason() {
+fn names_the_host_and_why_it_cannot_run_an_agent() {
     if without_openssh() {
         return;
     }
@@ -229,7 +229,7 @@ fn a_host_that_can_not_have_an_agent_is_named_with_the_reason() {
 }
 
 #[test]
-fn what_can_not_run_there_is_named() {
+fn reports_a_copy_or_an_ssh_program_that_cannot_run() {
     if without_openssh() {
         return;
     }
@@ -272,7 +272,7 @@ fn an_agent_ends_when_its_connection_is_lost() {
 }
 
 #[test]
-fn nothing_is_left_of_agents_whose_controller_is_killed() {
+fn killing_the_controller_leaves_no_agents_or_files_behind() {
     if without_openssh() {
         return;
     }

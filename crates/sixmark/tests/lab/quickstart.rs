@@ -49,7 +49,7 @@ fn read(folder: &Path, number: usize, what: &str) -> String {
 }
 
 #[test]
-fn it_can_be_pasted_from_top_to_bottom() {
+fn every_quickstart_command_works_in_page_order() {
     if without(&["tayga", "curl"]) {
         return;
     }

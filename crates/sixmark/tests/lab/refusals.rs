@@ -3,7 +3,7 @@
 use sixmark_testkit::{check, complaint, document, script, skipped};
 
 #[test]
-fn a_family_that_the_host_lacks_is_one_line() {
+fn reports_a_family_that_the_host_lacks_in_one_line() {
     if skipped("netns") {
         return;
     }
@@ -20,7 +20,7 @@ fn a_family_that_the_host_lacks_is_one_line() {
 
 /// fd00::2 can be loaded, but nothing can listen on ::1.
 #[test]
-fn a_calibration_that_can_not_be_is_one_line() {
+fn reports_an_impossible_calibration_in_one_line() {
     if skipped("netns") {
         return;
     }
@@ -35,7 +35,7 @@ fn a_calibration_that_can_not_be_is_one_line() {
 
 /// The ports that one worker takes must not make another one give its requests up.
 #[test]
-fn ports_that_run_out_are_counted_and_the_run_goes_on() {
+fn counts_exhausted_ports_and_continues_the_run() {
     if skipped("netns") {
         return;
     }
@@ -56,7 +56,7 @@ fn ports_that_run_out_are_counted_and_the_run_goes_on() {
 
 /// The addresses that connections come from go away: that is no want of ports.
 #[test]
-fn a_source_address_that_goes_away_is_not_taken_for_used_up_ports() {
+fn distinguishes_a_removed_source_address_from_exhausted_ports() {
     if skipped("netns") {
         return;
     }
@@ -89,7 +89,7 @@ fn a_source_address_that_goes_away_is_not_taken_for_used_up_ports() {
 
 /// Two of the addresses of each family have no route. The others are measured, and these are counted.
 #[test]
-fn an_address_without_a_route_does_not_refuse_the_run() {
+fn a_run_succeeds_despite_addresses_without_a_route() {
     if skipped("netns") {
         return;
     }
@@ -127,7 +127,7 @@ fn an_address_without_a_route_does_not_refuse_the_run() {
 
 /// A queue before the interface that has no room for what eight connections send at once.
 #[test]
-fn what_tcp_sends_again_is_counted_and_said() {
+fn counts_tcp_retransmissions_and_warns_about_them() {
     if skipped("netns") {
         return;
     }
@@ -159,7 +159,7 @@ fn what_tcp_sends_again_is_counted_and_said() {
 }
 
 #[test]
-fn too_few_open_files_are_said_before_the_run() {
+fn reports_a_low_open_file_limit_before_the_run() {
     if skipped("setpriv") {
         return;
     }
@@ -174,7 +174,7 @@ fn too_few_open_files_are_said_before_the_run() {
 
 /// As under `ulimit -u`, or in a container with few processes.
 #[test]
-fn too_few_threads_are_said_in_one_line() {
+fn reports_a_low_thread_limit_in_one_line() {
     if skipped("setpriv") {
         return;
     }

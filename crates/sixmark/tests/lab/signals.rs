@@ -61,7 +61,7 @@ fn to_group(child: &Child, name: &str) {
 
 /// As a shell's `kill %1` and `timeout` do it.
 #[test]
-fn a_signal_to_the_group_of_a_study_ends_it_in_order() {
+fn a_signal_to_its_process_group_ends_a_study_cleanly() {
     if without(&[]) {
         return;
     }
@@ -94,7 +94,7 @@ fn a_second_signal_ends_a_study_at_once_and_nothing_is_left() {
 }
 
 #[test]
-fn a_hangup_ends_a_lab_and_nothing_is_left() {
+fn a_hangup_ends_a_lab_study_and_leaves_nothing_behind() {
     if without(&[]) {
         return;
     }
@@ -108,7 +108,7 @@ fn a_hangup_ends_a_lab_and_nothing_is_left() {
 
 /// Whoever starts a lab may have chosen not to hear of its children's ends.
 #[test]
-fn a_lab_ends_where_signals_of_children_are_ignored() {
+fn a_lab_ends_cleanly_when_sigchld_is_ignored() {
     if without(&[]) {
         return;
     }
@@ -136,7 +136,7 @@ fn a_lab_ends_where_signals_of_children_are_ignored() {
 
 /// Shells let them through by themselves, other programs (tcpdump) do not.
 #[test]
-fn no_signal_is_held_back_from_a_program_of_exec() {
+fn lab_exec_starts_programs_with_no_signal_blocked() {
     if without(&[]) {
         return;
     }
@@ -148,7 +148,7 @@ fn no_signal_is_held_back_from_a_program_of_exec() {
 }
 
 #[test]
-fn a_signal_to_exec_is_one_to_its_program() {
+fn lab_exec_forwards_signals_to_its_program() {
     if without(&[]) {
         return;
     }
@@ -177,7 +177,7 @@ command = ["sh", "-c", "echo last words; while [ ! -e /dev/shm/end ]; do sleep 0
 "#;
 
 #[test]
-fn a_service_that_dies_is_said_and_the_lab_goes_on() {
+fn reports_a_service_that_dies_and_keeps_the_lab_up() {
     if without(&[]) {
         return;
     }
@@ -208,7 +208,7 @@ fn a_service_that_dies_is_said_and_the_lab_goes_on() {
 
 /// By the kernel where memory runs out, say: the first of its processes, or the one that holds it up.
 #[test]
-fn a_lab_that_is_killed_from_outside_says_so() {
+fn reports_that_a_lab_was_killed_from_outside() {
     if without(&[]) {
         return;
     }
@@ -233,7 +233,7 @@ fn a_lab_that_is_killed_from_outside_says_so() {
 
 /// A debugger, or Ctrl-Z.
 #[test]
-fn a_lab_that_is_stopped_is_not_waited_for_without_end() {
+fn a_run_gives_up_on_a_stopped_lab() {
     if without(&[]) {
         return;
     }
@@ -248,7 +248,7 @@ fn a_lab_that_is_stopped_is_not_waited_for_without_end() {
 
 /// The outer processes wait for the inner ones, and keep the lab's name until they have.
 #[test]
-fn a_lab_whose_outer_process_is_stopped_is_not_waited_for_without_end() {
+fn lab_down_gives_up_on_a_stopped_outer_process() {
     if without(&[]) {
         return;
     }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use sixmark_sys::driver::{Close, Driver, Epoll, EventKind, Handed, PeerWrites, Uring};
+use sixmark_sys::driver::{Close, Driver, Epoll, EventKind, PeerWrites, SendProgress, Uring};
 use sixmark_sys::netns::NetNs;
 use sixmark_testkit::datagrams::{HERE, SIZE, THERE, heard, heard_in_all, numbered, pair};
 use sixmark_testkit::events::next;
@@ -14,10 +14,10 @@ fn what_there_is_no_room_for_goes_later(driver: &mut impl Driver, family: Family
     pair(driver, family);
     let (mut sent, mut came) = (0, Vec::new());
     for _ in 0..2 {
-        let mut handed = Handed::Whole(0);
-        while handed != Handed::Later {
+        let mut progress = SendProgress::Whole(0);
+        while progress != SendProgress::Later {
             let datagrams = numbered(sent..sent + 50, SIZE).concat();
-            handed = driver.cast(HERE, &datagrams, Some(SIZE), 0);
+            progress = driver.cast(HERE, &datagrams, Some(SIZE), 0);
             sent += 50;
             assert!(sent < 20_000, "there is room for everything");
         }
@@ -35,13 +35,13 @@ fn what_there_is_no_room_for_goes_later(driver: &mut impl Driver, family: Family
     came.extend(heard_in_all(driver, THERE, left));
     assert_eq!(came, numbered(0..sent, SIZE));
     // And one that is closed while something is left.
-    while driver.cast(HERE, &[0; 50 * SIZE], Some(SIZE), 0) != Handed::Later {}
+    while driver.cast(HERE, &[0; 50 * SIZE], Some(SIZE), 0) != SendProgress::Later {}
     driver.close(HERE, Close::Orderly);
     assert_eq!(heard(driver, THERE).0[0].len(), SIZE);
 }
 
 #[test]
-fn datagrams_that_there_is_no_room_for_go_later() {
+fn sends_datagrams_later_when_the_socket_has_no_room() {
     if skipped("netns") {
         return;
     }

@@ -104,14 +104,14 @@ no-keep-alive = true
 family = ["ipv6", "ipv4"]
 "#;
 
-struct Bench(TempDir);
+struct Fixture(TempDir);
 
-impl Bench {
-    fn new(study: &str) -> Bench {
+impl Fixture {
+    fn new(study: &str) -> Fixture {
         let dir = TempDir::new().unwrap();
         fs::write(dir.path().join("lab.toml"), LAB).unwrap();
         fs::write(dir.path().join("study.toml"), study).unwrap();
-        Bench(dir)
+        Fixture(dir)
     }
 
     fn path(&self, name: &str) -> String {
@@ -152,13 +152,13 @@ fn figure(cell: &Value, family: &str, name: &str) -> f64 {
 }
 
 #[test]
-fn cells_have_traffic_around_them_packets_looked_at_and_links_told_of() {
+fn cells_report_background_traffic_packet_figures_and_link_counts() {
     if without(&[]) {
         return;
     }
-    let bench = Bench::new(STUDY);
-    fine(&finish(bench.begin()));
-    let document = bench.document();
+    let fixture = Fixture::new(STUDY);
+    fine(&finish(fixture.begin()));
+    let document = fixture.document();
     assert_eq!(document["ended"], "complete");
     assert_eq!(document["lab"]["name"], "wire");
     let cells = document["cells"].as_array().unwrap();
@@ -197,9 +197,9 @@ fn mgen_sends_the_traffic_that_sixmark_plans() {
     }
     let more = "flows = 8\ndirection = \"both\"\ngenerator = \"mgen\"\n";
     let study = STUDY.replace("flows = 4\n", more).replace("\"100ms\"", "\"1s\"");
-    let bench = Bench::new(&study);
-    fine(&finish(bench.begin()));
-    let document = bench.document();
+    let fixture = Fixture::new(&study);
+    fine(&finish(fixture.begin()));
+    let document = fixture.document();
     assert!(document["programs"]["mgen"].as_str().unwrap().contains("version 5"), "{document}");
     let cells = document["cells"].as_array().unwrap().iter();
     let traffic: Vec<&Value> =
@@ -215,13 +215,13 @@ fn mgen_sends_the_traffic_that_sixmark_plans() {
 }
 
 #[test]
-fn instruments_at_both_ends_count_what_the_client_does() {
+fn instruments_at_both_ends_count_the_connections_of_the_client() {
     if without(&[]) {
         return;
     }
-    let bench = Bench::new(WITH_INSTRUMENTS);
-    fine(&finish(bench.begin()));
-    let document = bench.document();
+    let fixture = Fixture::new(WITH_INSTRUMENTS);
+    fine(&finish(fixture.begin()));
+    let document = fixture.document();
     let cell = &document["cells"][0];
     let instruments = &cell["instruments"];
     let ends = instruments["kernel"].as_array().unwrap();
@@ -241,7 +241,7 @@ fn instruments_at_both_ends_count_what_the_client_does() {
     }
     assert_eq!(instruments["packets"]["dropped"], 0, "{cell}");
     let document = instruments["packets"]["document"].as_str().unwrap();
-    let watch = fs::read_to_string(bench.path("out") + "/" + document).unwrap();
+    let watch = fs::read_to_string(fixture.path("out") + "/" + document).unwrap();
     let watch: Value = serde_json::from_str(&watch).unwrap();
     for family in ["ipv6", "ipv4"] {
         assert_eq!(watch["watched"]["families"][family]["closures"]["NORMAL"], 20, "{watch}");
@@ -249,13 +249,13 @@ fn instruments_at_both_ends_count_what_the_client_does() {
 }
 
 #[test]
-fn loss_on_one_family_is_counted_there_alone() {
+fn counts_link_loss_only_for_the_lossy_family() {
     if without(&[]) {
         return;
     }
-    let bench = Bench::new(LOSSY);
-    fine(&finish(bench.begin()));
-    let document = bench.document();
+    let fixture = Fixture::new(LOSSY);
+    fine(&finish(fixture.begin()));
+    let document = fixture.document();
     let lost = |cell: &Value, family: &str| {
         let ways = [&cell["links"][0]["a_to_b"], &cell["links"][0]["b_to_a"]];
         ways.iter().map(|way| way["frames"][family]["lost"].as_u64().unwrap()).sum::<u64>()
@@ -270,9 +270,9 @@ fn a_killed_study_goes_on_in_a_lab_built_anew() {
     if without(&[]) {
         return;
     }
-    let bench = Bench::new(SLOW);
-    let mut child = bench.begin();
-    until("cells are kept", || match bench.cells().len() {
+    let fixture = Fixture::new(SLOW);
+    let mut child = fixture.begin();
+    until("cells are kept", || match fixture.cells().len() {
         0 | 1 => vec!["too few".to_owned()],
         _ => Vec::new(),
     });
@@ -280,10 +280,10 @@ fn a_killed_study_goes_on_in_a_lab_built_anew() {
     signal(child.id(), "KILL");
     child.wait().unwrap();
     tree.is_gone();
-    let before = bench.cells();
+    let before = fixture.cells();
     assert!(before.len() < 8, "{before:?}");
-    fine(&bench.resume());
-    let document = bench.document();
+    fine(&fixture.resume());
+    let document = fixture.document();
     assert_eq!(document["ended"], "complete");
     assert_eq!(document["resumed"][0]["cells"], before.len());
     assert_eq!(document["cells"].as_array().unwrap().len(), 8);

@@ -106,7 +106,7 @@ fn check_agents(dir: &Path, cell: &Value, names: &[&str]) {
 }
 
 #[test]
-fn two_generators_of_the_rack_load_the_servers_of_the_study_of_apache() {
+fn two_lab_agents_generate_the_load_of_the_apache_study() {
     if without(&["nginx", "apache", SKIP]) {
         return;
     }
@@ -140,7 +140,7 @@ fn two_generators_of_the_rack_load_the_servers_of_the_study_of_apache() {
 }
 
 #[test]
-fn agents_are_placed_in_each_lab_anew_and_leave_the_cells_of_other_clients_to_one_machine() {
+fn places_agents_in_each_lab_but_not_for_cells_of_other_clients() {
     if without(&["curl", SKIP]) {
         return;
     }
@@ -158,7 +158,7 @@ fn agents_are_placed_in_each_lab_anew_and_leave_the_cells_of_other_clients_to_on
 }
 
 #[test]
-fn hosts_that_the_study_can_not_load_from_are_refused_before_anything_is_built() {
+fn rejects_unusable_hosts_before_building_the_lab_of_a_study() {
     let curl = STUDY.replace(
         "{ name = \"sixmark\", client = \"sixmark\", threads = 1, connections = 2 }, ",
         "",

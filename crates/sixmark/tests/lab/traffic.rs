@@ -16,7 +16,7 @@ fn raise_loopback() {
 
 /// Only loopback connects a namespace of its own, so both are in one here; what is outside hears nothing.
 #[test]
-fn a_sender_and_a_receiver_work_where_their_thread_is() {
+fn sender_and_receiver_use_the_network_namespace_of_their_thread() {
     if skipped("netns") {
         return;
     }

@@ -20,7 +20,7 @@ fn site(name: &str) -> Lab {
 }
 
 #[test]
-fn the_site_is_farther_away_over_ipv6() {
+fn the_tutorial_site_responds_more_slowly_over_ipv6() {
     if without(&[]) {
         return;
     }

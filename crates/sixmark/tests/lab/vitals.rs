@@ -55,7 +55,7 @@ fn packets_count_for_the_family_that_they_went_over_and_no_other() {
 }
 
 #[test]
-fn sockets_stand_under_their_family_and_state() {
+fn counts_sockets_by_family_and_state() {
     if skipped("netns") {
         return;
     }
@@ -138,7 +138,7 @@ urls = ["http://[{server.ipv6}]", "http://{server.ipv4}"]
 "#;
 
 #[test]
-fn a_host_of_a_lab_tells_of_its_network_and_its_processes() {
+fn reads_network_and_process_vitals_from_a_lab_host() {
     if without(&[]) {
         return;
     }

@@ -136,11 +136,11 @@ fn address(url: &str) -> SocketAddr {
 }
 
 #[test]
-fn a_run_agrees_with_the_wire() {
+fn run_counts_agree_with_the_captured_packets() {
     run_beside_tcpdump("8");
 }
 
 #[test]
-fn a_run_of_a_thousand_connections_agrees_with_the_wire() {
+fn counts_of_a_thousand_connections_agree_with_the_captured_packets() {
     run_beside_tcpdump("1000");
 }

@@ -14,7 +14,7 @@ use sixmark_testkit::process::{Process, program};
 use sixmark_testkit::{DEADLINE, command, finish, signal, skipped};
 use sixmark_units::family::Family;
 use sixmark_watch::capture::{Capture, CaptureSettings, Captured};
-use sixmark_wire::flow::Transfer;
+use sixmark_wire::flow::HttpExchange;
 use tempfile::TempDir;
 
 use super::segments::{Segment, segments};
@@ -158,7 +158,7 @@ fn fetch(hosts: &Hosts, command: &mut Command) -> String {
 
 /// The same figures, from a whole capture of a connection of one exchange on a path that loses
 /// nothing.
-fn assert_as_on_the_wire(found: &Transfer, all: &[Segment]) {
+fn assert_as_on_the_wire(found: &HttpExchange, all: &[Segment]) {
     let ends = [found.ends.client, found.ends.server];
     let of = |by: SocketAddr, to: SocketAddr| {
         all.iter().filter(move |segment| segment.from == by && segment.to == to)
@@ -212,10 +212,10 @@ fn each_exchange_is_timed_and_counted_as_on_the_wire() {
         heads.push(head.parse::<u64>().unwrap());
     }
     let (captured, segments) = both.finish();
-    assert_eq!(captured.transfers.len(), 6);
+    assert_eq!(captured.exchanges.len(), 6);
     assert_eq!(captured.counts.segments, segments.len() as u64);
     for ((found, head), family) in
-        captured.transfers.iter().zip(heads).zip(Family::BOTH.iter().cycle())
+        captured.exchanges.iter().zip(heads).zip(Family::BOTH.iter().cycle())
     {
         assert_eq!((found.family(), found.number), (*family, 1));
         assert_eq!(found.path, format!("/bytes/{FILE}"));
@@ -225,7 +225,7 @@ fn each_exchange_is_timed_and_counted_as_on_the_wire() {
 }
 
 #[test]
-fn exchanges_on_kept_connections_are_told_apart() {
+fn separates_the_exchanges_of_kept_connections() {
     if skipped("netns") || skipped("tcpdump") {
         return;
     }
@@ -237,23 +237,24 @@ fn exchanges_on_kept_connections_are_told_apart() {
     fetch(&hosts, &mut command(&load));
     let (captured, _) = both.finish();
     for family in Family::BOTH {
-        let of = || captured.transfers.iter().filter(|found| found.family() == family);
+        let of = || captured.exchanges.iter().filter(|found| found.family() == family);
         assert_eq!(of().count(), 20);
         // The last one's end may be acknowledged by the FIN.
-        let again = |this: &Transfer| of().any(|f| f.ends == this.ends && f.number > this.number);
+        let again =
+            |this: &HttpExchange| of().any(|f| f.ends == this.ends && f.number > this.number);
         assert!(of().all(|found| found.unmeasured.is_none()));
         assert!(of().all(|found| found.left_to_fin == 0 || !again(found)));
         assert!(of().all(|found| found.response_bytes > FILE && found.wait_ns <= found.delay_ns));
         // On each connection they are numbered from 1, and of four connections one has five or more.
         let follows =
-            |this: &Transfer| of().any(|f| f.ends == this.ends && f.number + 1 == this.number);
+            |this: &HttpExchange| of().any(|f| f.ends == this.ends && f.number + 1 == this.number);
         assert!(of().all(|found| found.number == 1 || follows(found)));
         assert!(of().any(|found| found.number >= 5));
     }
 }
 
 #[test]
-fn what_can_not_be_captured_is_said_in_one_line() {
+fn reports_an_interface_that_cannot_be_captured() {
     if skipped("netns") {
         return;
     }

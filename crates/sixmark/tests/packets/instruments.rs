@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use sixmark_testkit::forms::STUDY as FORM;
-use sixmark_testkit::study::{StudyBench, assert_complete, fine, read};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine, read};
 use sixmark_testkit::{script, skipped};
 
 const STUDY: &str = r#"
@@ -31,14 +31,14 @@ fn codes(cell: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn client_packets_and_kernel_count_the_same_connections() {
+fn client_packet_and_kernel_instruments_agree_on_connections() {
     if skipped("netns") {
         return;
     }
-    let bench = StudyBench::new(STUDY);
-    let text = fine(&bench.run(&[]));
+    let fixture = StudyFixture::new(STUDY);
+    let text = fine(&fixture.run(&[]));
     assert!(text.contains("THREE INSTRUMENTS"), "{text}");
-    let document = bench.document();
+    let document = fixture.document();
     FORM.check(&document);
     assert_complete(&document);
     for cell in document["cells"].as_array().unwrap() {
@@ -71,28 +71,28 @@ fn client_packets_and_kernel_count_the_same_connections() {
         }
         let last = cell["repetition"] == 2;
         assert_eq!(ends[0]["over_time"].is_object(), last, "{cell}");
-        let kept = |of: &Value| read(&bench.path("out").join(of["document"].as_str().unwrap()));
+        let kept = |of: &Value| read(&fixture.path("out").join(of["document"].as_str().unwrap()));
         assert_eq!(kept(packets)["schema"], "sixmark.watch/1");
         assert_eq!(kept(&ends[0])["schema"], "sixmark.vitals/1");
     }
 }
 
 #[test]
-fn without_the_right_to_packets_a_study_goes_on_and_says_what_is_missing() {
+fn a_study_without_cap_net_raw_continues_and_warns_of_missing_packets() {
     if skipped("setpriv") {
         return;
     }
-    let bench = StudyBench::new(STUDY);
-    let out = bench.path("");
+    let fixture = StudyFixture::new(STUDY);
+    let out = fixture.path("");
     for path in [out.as_path(), out.parent().unwrap_or(Path::new("/"))] {
         if path.starts_with(std::env::temp_dir()) && path != std::env::temp_dir() {
             fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
         }
     }
     let as_nobody = ["setpriv", "--reuid=65534", "--clear-groups", "sh"];
-    let run = format!("exec $1 study run {} --quiet --out {}", bench.file(), bench.out());
+    let run = format!("exec $1 study run {} --quiet --out {}", fixture.file(), fixture.out());
     fine(&script(&as_nobody, &run));
-    let document = bench.document();
+    let document = fixture.document();
     assert_complete(&document);
     for cell in document["cells"].as_array().unwrap() {
         assert!(cell["instruments"]["packets"].is_null(), "{cell}");

@@ -87,7 +87,7 @@ fn counted(document: &Value, family: &str) -> [Value; 6] {
 }
 
 #[test]
-fn what_is_seen_is_what_the_run_did() {
+fn a_watch_counts_what_the_run_counts() {
     if skipped("netns") {
         return;
     }
@@ -121,7 +121,7 @@ fn what_is_seen_is_what_the_run_did() {
 }
 
 #[test]
-fn a_watch_of_a_time_ends_by_itself_and_an_early_end_is_said() {
+fn a_timed_watch_completes_and_an_early_end_is_marked_interrupted() {
     if skipped("netns") {
         return;
     }
@@ -148,7 +148,7 @@ fn a_watch_of_a_time_ends_by_itself_and_an_early_end_is_said() {
 }
 
 #[test]
-fn packets_that_find_no_room_cost_neither_table_nor_document() {
+fn a_full_packet_file_loses_neither_the_table_nor_the_document() {
     if skipped("netns") {
         return;
     }
@@ -173,7 +173,7 @@ fn packets_that_find_no_room_cost_neither_table_nor_document() {
 }
 
 #[test]
-fn connections_that_are_over_are_in_their_file_when_the_watch_is_killed() {
+fn a_killed_watch_has_written_every_finished_connection() {
     if skipped("netns") {
         return;
     }
@@ -197,7 +197,7 @@ fn connections_that_are_over_are_in_their_file_when_the_watch_is_killed() {
 }
 
 #[test]
-fn what_tcpdump_wrote_says_the_same() {
+fn a_capture_by_tcpdump_gives_the_same_counts_as_the_run() {
     if skipped("netns") || skipped("tcpdump") {
         return;
     }

@@ -3,7 +3,7 @@
 use sixmark_testkit::{complaint, script, skipped};
 
 #[test]
-fn without_the_right_to_it_the_line_names_it() {
+fn names_cap_net_raw_when_the_user_may_not_capture() {
     if skipped("setpriv") {
         return;
     }

@@ -48,7 +48,7 @@ fn receive(ring: &mut PacketRing, count: usize) -> Vec<(u64, u32, Vec<u8>)> {
 }
 
 #[test]
-fn packets_come_once_each_in_their_order_with_length_stamp_and_beginning() {
+fn delivers_each_packet_once_in_order_with_length_and_timestamp() {
     if skipped("netns") {
         return;
     }
@@ -76,7 +76,7 @@ fn packets_come_once_each_in_their_order_with_length_stamp_and_beginning() {
 }
 
 #[test]
-fn a_ring_that_nobody_reads_tells_what_it_dropped() {
+fn an_unread_ring_counts_the_packets_it_drops() {
     if skipped("netns") {
         return;
     }
@@ -92,7 +92,7 @@ fn a_ring_that_nobody_reads_tells_what_it_dropped() {
 }
 
 #[test]
-fn what_can_not_be_captured_is_said() {
+fn reports_a_missing_interface_and_one_that_is_down() {
     if skipped("netns") {
         return;
     }
@@ -104,7 +104,7 @@ fn what_can_not_be_captured_is_said() {
 }
 
 #[test]
-fn what_is_to_or_from_other_ports_does_not_come() {
+fn filters_out_packets_of_other_ports() {
     if skipped("netns") {
         return;
     }
@@ -135,7 +135,7 @@ fn what_is_to_or_from_other_ports_does_not_come() {
 }
 
 #[test]
-fn a_program_with_many_ports_is_one_that_the_kernel_takes() {
+fn the_kernel_accepts_a_filter_for_many_ports() {
     if skipped("netns") {
         return;
     }

@@ -123,11 +123,11 @@ fn agree(driver: &str) {
 }
 
 #[test]
-fn waits_on_shared_connections_are_those_of_the_wire_with_epoll() {
+fn waits_on_shared_connections_agree_with_the_wire_with_epoll() {
     agree("epoll");
 }
 
 #[test]
-fn waits_on_shared_connections_are_those_of_the_wire_with_io_uring() {
+fn waits_on_shared_connections_agree_with_the_wire_with_io_uring() {
     agree("uring");
 }

@@ -67,12 +67,12 @@ fn agree(connections: &str, most: f64) {
 }
 
 #[test]
-fn the_kernels_waits_are_those_of_the_wire() {
+fn kernel_timed_waits_agree_with_the_wire() {
     agree("1", 2.0);
 }
 
 /// The generator itself makes requests wait, for hundreds of microseconds.
 #[test]
-fn the_kernels_waits_are_those_of_the_wire_when_the_generator_is_busy() {
+fn kernel_timed_waits_agree_with_the_wire_when_the_generator_is_busy() {
     agree("64", 1.25);
 }

@@ -17,7 +17,8 @@ use std::path::Path;
 use sixmark_testkit::skipped;
 use sixmark_testkit::wraps::WRAPS;
 use sixmark_wire::flow::{
-    Closure, Counts, Ends, FlowObserver, Follower, Observed, Sent, Settings, Spoken, Transfer,
+    Closure, ConnectionReport, Counts, Ends, FlowObserver, Follower, HttpExchange, PayloadProtocol,
+    Sent, Settings,
 };
 use sixmark_wire::{Link as LinkType, Span};
 
@@ -27,17 +28,17 @@ use self::tshark::{ACK, FIN, RST, SYN, Shown, streams};
 /// What a follower found.
 #[derive(Debug, Default)]
 struct Found {
-    connections: Vec<Observed>,
+    connections: Vec<ConnectionReport>,
     statuses: BTreeMap<Ends, Vec<u16>>,
     requests: BTreeMap<Ends, u64>,
 }
 
 impl FlowObserver for Found {
-    fn connection(&mut self, connection: &Observed) {
+    fn connection(&mut self, connection: &ConnectionReport) {
         self.connections.push(connection.clone());
     }
 
-    fn exchange(&mut self, exchange: &Transfer) {
+    fn exchange(&mut self, exchange: &HttpExchange) {
         if exchange.number > 0 {
             *self.requests.entry(exchange.ends).or_default() += 1;
         }
@@ -59,7 +60,7 @@ fn follow(made: &Made) -> (Found, Counts) {
     let (found, counts) = follower.finish();
     assert_eq!(counts.packets, frames.len() as u64);
     assert_eq!(counts.packets, counts.followed + counts.unread.total(), "{counts:?}");
-    let sent = |of: &Observed| of.sent.from_client.packets + of.sent.from_server.packets;
+    let sent = |of: &ConnectionReport| of.sent.from_client.packets + of.sent.from_server.packets;
     assert_eq!(counts.followed, found.connections.iter().map(sent).sum::<u64>(), "{counts:?}");
     (found, counts)
 }
@@ -97,27 +98,27 @@ fn beside_tshark(name: &str, made: &Made) {
     let theirs: Vec<&Vec<Shown>> = theirs.values().filter(|all| of_ports(&all[0])).collect();
     assert_eq!(found.connections.len(), theirs.len(), "{name}: connections");
     // In the order in which they began, as tshark numbers them.
-    let mut ours: Vec<&Observed> = found.connections.iter().collect();
-    ours.sort_by_key(|observed| observed.began_ns);
-    for (observed, all) in ours.into_iter().zip(theirs) {
-        let name = format!("{name}: {:?}", observed.ends);
-        let stream = Stream { all, client: observed.ends.client };
+    let mut ours: Vec<&ConnectionReport> = found.connections.iter().collect();
+    ours.sort_by_key(|connection| connection.began_ns);
+    for (connection, all) in ours.into_iter().zip(theirs) {
+        let name = format!("{name}: {:?}", connection.ends);
+        let stream = Stream { all, client: connection.ends.client };
         let ends = [all[0].from, all[0].to];
         assert!(
-            ends.contains(&observed.ends.client) && ends.contains(&observed.ends.server),
+            ends.contains(&connection.ends.client) && ends.contains(&connection.ends.server),
             "{name}"
         );
-        assert_eq!(observed.began_ns, all[0].at_ns, "{name}");
+        assert_eq!(connection.began_ns, all[0].at_ns, "{name}");
         let last = all.iter().map(|s| s.at_ns).max().unwrap();
-        assert_eq!(observed.lasted_ns, last - all[0].at_ns, "{name}: lasted");
-        let opening = (observed.opening.answered_ns, observed.opening.established_ns);
+        assert_eq!(connection.lasted_ns, last - all[0].at_ns, "{name}: lasted");
+        let opening = (connection.opening.answered_ns, connection.opening.established_ns);
         assert_eq!(opening, stream.opening(), "{name}: opening");
         for (by_client, sent) in
-            [(true, &observed.sent.from_client), (false, &observed.sent.from_server)]
+            [(true, &connection.sent.from_client), (false, &connection.sent.from_server)]
         {
             sides(&format!("{name}, by client: {by_client}"), sent, stream.by(by_client));
         }
-        spoken(&name, observed, all);
+        payload_protocol(&name, connection, all);
     }
     exchanges(name, &found, &made.file);
 }
@@ -165,10 +166,10 @@ fn repeated_soon<'a>(theirs: impl Iterator<Item = &'a Shown>) -> u64 {
 }
 
 /// The name that is asked for.
-fn spoken(name: &str, observed: &Observed, all: &[Shown]) {
+fn payload_protocol(name: &str, connection: &ConnectionReport, all: &[Shown]) {
     let theirs = all.iter().find_map(|s| s.server_name.clone());
-    let ours = match &observed.spoken {
-        Spoken::Tls(hello) => hello.server_name.clone(),
+    let ours = match &connection.payload_protocol {
+        PayloadProtocol::Tls(hello) => hello.server_name.clone(),
         _ => None,
     };
     assert_eq!(ours, theirs, "{name}: SNI");
@@ -220,7 +221,7 @@ fn loaded(link: &Link, words: &[&str], path: &str) -> Made {
 }
 
 #[test]
-fn connections_of_one_exchange_and_of_many_are_as_tshark_has_them() {
+fn agrees_with_tshark_on_single_and_multi_exchange_connections() {
     if left_out() {
         return;
     }
@@ -236,7 +237,7 @@ fn connections_of_one_exchange_and_of_many_are_as_tshark_has_them() {
 }
 
 #[test]
-fn what_is_lost_and_sent_again_is_as_tshark_has_it() {
+fn agrees_with_tshark_on_retransmission_and_reordering() {
     if left_out() {
         return;
     }
@@ -256,7 +257,7 @@ fn what_is_lost_and_sent_again_is_as_tshark_has_it() {
 }
 
 #[test]
-fn connections_that_are_cut_off_refused_or_left_open_are_as_tshark_has_them() {
+fn agrees_with_tshark_on_reset_refused_and_open_connections() {
     if left_out() {
         return;
     }
@@ -289,7 +290,7 @@ fn connections_that_are_cut_off_refused_or_left_open_are_as_tshark_has_them() {
 }
 
 #[test]
-fn names_in_tls_are_as_tshark_has_them() {
+fn agrees_with_tshark_on_tls_server_names() {
     if left_out() || skipped("curl") {
         return;
     }
@@ -301,7 +302,7 @@ fn names_in_tls_are_as_tshark_has_them() {
     }
     let made = recording.finish(origin.ports());
     for of in &follow(&made).0.connections {
-        let Spoken::Tls(hello) = &of.spoken else { panic!("{of:?}") };
+        let PayloadProtocol::Tls(hello) = &of.payload_protocol else { panic!("{of:?}") };
         let times = (hello.first_flight_ns, hello.handshake_ns);
         assert!(hello.completed && times.0.is_some() && times.0 < times.1, "{hello:?}");
         assert!(of.opening.round_trip_ns().is_some(), "{of:?}");
@@ -310,7 +311,7 @@ fn names_in_tls_are_as_tshark_has_them() {
 }
 
 #[test]
-fn what_comes_in_fragments_is_as_tshark_has_it() {
+fn agrees_with_tshark_on_ip_fragments() {
     if left_out() {
         return;
     }

@@ -56,7 +56,7 @@ fn variable(input: &str) -> String {
 }
 
 #[test]
-fn nothing_of_a_workflow_is_part_of_a_script() {
+fn scripts_contain_no_workflow_expressions() {
     for (path, value) in action() {
         let last = path.last().unwrap();
         if last == "run" {
@@ -123,7 +123,7 @@ fn every_input_reaches_a_script_and_is_described() {
 }
 
 #[test]
-fn recipes_use_what_there_is() {
+fn ci_recipes_use_known_inputs_and_persist_no_credentials() {
     let known: BTreeSet<String> =
         names_below("inputs").iter().map(|input| variable(input)).collect();
     let recipe = read("action/gitlab-ci.yml");

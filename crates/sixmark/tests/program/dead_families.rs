@@ -29,7 +29,7 @@ fn empty() -> Raw {
 }
 
 #[test]
-fn a_family_that_is_down_is_named_with_its_reason_in_plain_text() {
+fn names_a_failed_family_and_the_reason_over_plain_http() {
     let origin = Origin::start();
     let fine = origin.url(Family::Ipv4, "/bytes/10");
     let status = |code| origin.url(Family::Ipv6, &format!("/status/{code}"));
@@ -83,7 +83,7 @@ fn a_family_that_is_down_is_named_with_its_reason_in_plain_text() {
 }
 
 #[test]
-fn a_family_that_is_down_is_named_with_its_reason_over_tls() {
+fn names_a_failed_family_and_the_reason_over_tls() {
     let (origin, stranger, plain) = (Origin::secure(), Origin::secure(), Origin::start());
     let trust = ["--cacert", origin.authority(), "-c", "8"];
     let fine = origin.url(Family::Ipv4, "/bytes/10");
@@ -114,7 +114,7 @@ fn a_family_that_is_down_is_named_with_its_reason_over_tls() {
 }
 
 #[test]
-fn quiet_has_the_reason_on_standard_error() {
+fn quiet_prints_the_failure_reason_to_standard_error() {
     let origin = Origin::start();
     let (_kept, closed) = refusing(Family::Ipv6);
     let fine = origin.url(Family::Ipv4, "/bytes/10");
@@ -128,7 +128,7 @@ fn quiet_has_the_reason_on_standard_error() {
 }
 
 #[test]
-fn a_name_without_an_address_of_a_family_makes_no_comparison() {
+fn refuses_to_compare_a_name_with_addresses_of_only_one_family() {
     let output = sixmark(&["compare", "http://v4.test:9/", "--resolve", "v4.test:9:127.0.0.1"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
@@ -136,7 +136,7 @@ fn a_name_without_an_address_of_a_family_makes_no_comparison() {
 }
 
 #[test]
-fn goodput_of_different_paths_is_not_compared_and_their_sizes_are_told() {
+fn does_not_compare_goodput_of_different_paths_but_reports_their_sizes() {
     let origin = Origin::start();
     let [a, b] = ["/bytes/5536", "/bytes/6"].map(|path| origin.url(Family::Ipv4, path));
     let load = ["compare", "--store", "none", "-n", "60", "-c", "2", "--warmup", "0"];
@@ -160,7 +160,7 @@ fn goodput_of_different_paths_is_not_compared_and_their_sizes_are_told() {
 }
 
 #[test]
-fn answers_that_are_all_redirects_are_told_with_the_option_that_follows_them() {
+fn notes_that_all_responses_are_redirects_and_suggests_location() {
     let origin = Origin::start();
     let urls = origin.urls("/status/301");
     let [v6, v4] = &urls;

@@ -47,7 +47,7 @@ fn has_capability(bit: u32) -> bool {
 }
 
 #[test]
-fn schema_and_page_know_every_field() {
+fn schema_and_documentation_cover_every_field() {
     let (_, mut good) = started_by("exec \"$0\" doctor --json -");
     // One of each is there to be left out.
     good["checks"][0]["mend"] = json!([{"where": "root", "command": "true", "advice": null}]);
@@ -72,7 +72,7 @@ fn the_page_explains_every_check_and_every_purpose() {
 }
 
 #[test]
-fn what_is_found_is_what_the_kernel_says() {
+fn findings_match_the_kernel_settings() {
     let (output, document) = started_by("exec \"$0\" doctor --json -");
     let works =
         check(&document, "ipv6")["state"] == "ok" && check(&document, "ipv4")["state"] == "ok";
@@ -105,7 +105,7 @@ fn what_is_found_is_what_the_kernel_says() {
 
 /// A child with fewer open files.
 #[test]
-fn a_lower_limit_of_open_files_is_shown_with_what_raises_it() {
+fn reports_a_low_open_files_limit_and_how_to_raise_it() {
     let (_, document) = started_by("ulimit -n 300 && exec \"$0\" doctor --json -");
     let files = check(&document, "open-files");
     let said = files["found"].as_str().unwrap();
@@ -124,7 +124,7 @@ fn a_lower_limit_of_open_files_is_shown_with_what_raises_it() {
 
 /// A filter refuses system calls as those of containers do.
 #[test]
-fn io_uring_that_a_filter_refuses_is_missing_and_the_rest_is_not() {
+fn reports_only_io_uring_as_missing_if_seccomp_blocks_it() {
     let refused = |errno: i32| {
         let number = libc::SYS_io_uring_setup;
         refuse_calls(&[RefusedCall { number, only: None, errno: errno.try_into().unwrap() }])
@@ -147,7 +147,7 @@ fn io_uring_that_a_filter_refuses_is_missing_and_the_rest_is_not() {
 }
 
 #[test]
-fn what_is_required_and_missing_ends_with_status_1() {
+fn exits_with_status_1_if_a_requirement_is_missing() {
     // Nothing can be found on an empty path, and daemons in /usr/sbin are not browsers.
     let line = "PATH=/nowhere; export PATH; exec \"$0\" doctor --json - --require ";
     let (output, document) = started_by(&format!("{line}browsers,fleet,ports"));
@@ -161,13 +161,13 @@ fn what_is_required_and_missing_ends_with_status_1() {
 }
 
 #[test]
-fn a_name_that_nothing_has_is_refused_in_one_line() {
+fn rejects_an_unknown_requirement_in_one_line() {
     let said = complaint(&sixmark(&["doctor", "--require", "run,wings"]), 2);
     assert!(said.contains("'wings'") && said.ends_with("see `sixmark doctor --help`"), "{said}");
 }
 
 #[test]
-fn the_store_is_looked_at_and_not_made() {
+fn checks_the_store_without_creating_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
     let store_of = |data: &Path, options: &[&str]| {
@@ -193,7 +193,7 @@ fn the_store_is_looked_at_and_not_made() {
 /// What needs attention comes first, each with its command on a line of its own, then a line for each of
 /// the others.
 #[test]
-fn the_text_has_what_the_document_has() {
+fn the_text_shows_every_check_and_remedy_of_the_document() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("doctor.json");
     let output = sixmark(&["doctor", "--json", file.to_str().unwrap()]);

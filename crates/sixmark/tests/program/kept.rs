@@ -83,7 +83,7 @@ fn documents_of_earlier_versions_are_reported_in_every_form() {
 }
 
 #[test]
-fn stores_of_earlier_versions_are_listed_and_their_documents_are_as_they_were() {
+fn lists_stores_of_earlier_versions_and_exports_documents_unchanged() {
     for version in versions() {
         let folder = unpack(&version);
         let path = folder.path().join("results.sqlite");
@@ -103,7 +103,7 @@ fn stores_of_earlier_versions_are_listed_and_their_documents_are_as_they_were() 
 
 /// A store that was upgraded takes what this version measures, and both are on one page.
 #[test]
-fn what_was_stored_stands_beside_what_is_measured_now() {
+fn an_upgraded_store_takes_new_runs_and_reports_old_and_new_together() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/100");
     for version in versions() {
@@ -130,7 +130,7 @@ fn what_was_stored_stands_beside_what_is_measured_now() {
 
 /// Whoever changes the form of a document keeps documents of it: `scripts/keep-documents`.
 #[test]
-fn documents_of_each_form_are_kept() {
+fn test_data_covers_every_current_schema_and_store_version() {
     let unpacked: Vec<TempDir> = versions().iter().map(|version| unpack(version)).collect();
     let kept: BTreeSet<String> = unpacked
         .iter()
@@ -173,7 +173,7 @@ fn version_of_store(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_document_of_a_later_version_is_refused_in_one_line_that_says_what_is_read() {
+fn rejects_a_later_schema_version_and_names_the_supported_one() {
     let folder = unpack(&versions()[0]);
     for (path, mut document) in documents(&folder) {
         let schema = document["schema"].as_str().unwrap().to_owned();

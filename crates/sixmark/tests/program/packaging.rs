@@ -30,7 +30,7 @@ fn each_package_has_the_version_of_the_crate() {
 }
 
 #[test]
-fn every_place_that_builds_or_lists_nats_server_names_one_version() {
+fn all_references_to_nats_server_name_the_same_version() {
     let text = read("scripts/install-nats-server");
     let version = text.lines().find_map(|line| line.strip_prefix("version=")).unwrap();
     let kept: serde_json::Value =
@@ -46,7 +46,7 @@ fn every_place_that_builds_or_lists_nats_server_names_one_version() {
 
 /// cargo-binstall asks for the file that `scripts/package` makes and a release has.
 #[test]
-fn binstall_names_the_archive_as_it_is_made() {
+fn binstall_metadata_matches_the_release_archive_name() {
     let manifest: toml::Table = read("crates/sixmark/Cargo.toml").parse().unwrap();
     let binstall = &manifest["package"]["metadata"]["binstall"];
     let of = |name: &str| {
@@ -69,7 +69,7 @@ fn binstall_names_the_archive_as_it_is_made() {
 
 /// The address of the repository is that of whoever publishes.
 #[test]
-fn the_owner_is_a_placeholder_in_one_place() {
+fn the_repository_owner_placeholder_appears_only_once() {
     let place = "crates/sixmark/Cargo.toml";
     let mut folders: Vec<PathBuf> =
         [".github", "action", "docs", "packaging", "scripts"].map(|name| root().join(name)).into();

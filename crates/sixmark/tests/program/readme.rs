@@ -161,7 +161,7 @@ const SILENT: [&str; 7] =
     ["--prometheus ", "--html ", "--quiet", "--svg ", " --out ", " delete ", " check "];
 
 #[test]
-fn every_command_of_every_page_works_or_is_carried_out_elsewhere() {
+fn every_documented_command_works_or_is_tested_elsewhere() {
     let [origin, secure] = [Origin::start(), Origin::secure()];
     let pages: Vec<Page> = pages().into_iter().filter(|page| page.name != AS_IT_STANDS).collect();
     let next = AtomicUsize::new(0);
@@ -274,7 +274,7 @@ fn elsewhere(command: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn what_is_carried_out_elsewhere_is_in_a_page_and_in_a_file() {
+fn commands_tested_elsewhere_exist_in_the_docs_with_their_test_file() {
     let commands: Vec<String> = pages().iter().flat_map(Page::commands).collect();
     for (begin, test) in ELSEWHERE {
         assert!(commands.iter().any(|command| command.starts_with(begin)), "no page has {begin}");
@@ -286,7 +286,7 @@ fn what_is_carried_out_elsewhere_is_in_a_page_and_in_a_file() {
 }
 
 #[test]
-fn every_make_has_its_target() {
+fn every_documented_make_command_has_a_makefile_target() {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     for page in pages() {
         for command in page.commands() {
@@ -355,7 +355,7 @@ fn every_link_leads_to_a_page_and_to_a_heading() {
 }
 
 #[test]
-fn the_readme_of_the_package_links_nothing_that_is_not_in_it() {
+fn the_package_readme_has_no_relative_links() {
     let page = pages().into_iter().find(|page| page.name == OF_PACKAGE).unwrap();
     assert_eq!(page.links().filter(|link| !link.contains("://")).count(), 0);
 }
@@ -371,7 +371,7 @@ fn the_index_names_every_page() {
 }
 
 #[test]
-fn the_readme_is_read_in_a_few_minutes() {
+fn the_readme_has_at_most_150_lines() {
     let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
     assert!(lines <= 150, "{lines} lines");
 }

@@ -88,7 +88,7 @@ fn fleet_sample() -> Value {
 }
 
 #[test]
-fn the_schema_refuses_what_is_not_a_result() {
+fn the_schema_rejects_invalid_results() {
     let validator = RESULT.validator();
     assert!(jsonschema::meta::is_valid(&RESULT.schema()));
     let good = sample();
@@ -140,7 +140,7 @@ const FREE: [&str; 8] =
 
 /// Takes each field of each object away, and adds one.
 #[test]
-fn the_schema_knows_every_field() {
+fn the_schema_requires_every_field_and_rejects_unknown_ones() {
     let all =
         [sample(), open_sample(), search_sample(), secure_sample(), mix_sample(), fleet_sample()];
     all.iter().for_each(is_known);
@@ -153,7 +153,7 @@ fn is_known(good: &Value) {
 }
 
 #[test]
-fn a_short_run_has_tenths_and_a_search_its_duration() {
+fn a_short_run_has_tenths_of_a_second_and_a_search_its_duration() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1000");
     let run = json(&["-d", "450ms", &v6, &v4]);
@@ -174,7 +174,7 @@ fn a_short_run_has_tenths_and_a_search_its_duration() {
 }
 
 #[test]
-fn a_document_survives_being_read() {
+fn a_result_survives_a_json_round_trip() {
     for document in [sample(), open_sample(), search_sample(), secure_sample(), fleet_sample()] {
         let result: RunResult = serde_json::from_value(document.clone()).unwrap();
         assert_eq!(serde_json::to_value(result).unwrap(), document);
@@ -182,7 +182,7 @@ fn a_document_survives_being_read() {
 }
 
 #[test]
-fn the_histograms_hold_what_the_summaries_say() {
+fn histograms_agree_with_their_summaries() {
     let result = sample();
     let families = [&result["families"]["ipv6"], &result["families"]["ipv4"], &result["total"]];
     for figures in families {

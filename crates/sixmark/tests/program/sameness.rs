@@ -9,7 +9,7 @@ use sixmark_units::family::Family;
 use socket2::{Domain, Socket, Type};
 
 #[test]
-fn a_family_that_does_not_answer_is_said_not_to() {
+fn a_comparison_reports_that_a_family_does_not_answer() {
     let origin = Origin::start();
     let fine = origin.url(Family::Ipv4, "/bytes/4096");
     let (_kept, closed) = refusing(Family::Ipv6);

@@ -206,13 +206,12 @@ fn config(over: Over) -> ServerConfig {
 
 async fn serve(stream: TcpStream, over: Over, tls: TlsAcceptor, desk: Desk) {
     stream.set_nodelay(true).unwrap();
-    match over.is_secure() {
-        false => speak(stream, over, desk).await,
-        true => {
-            if let Ok(stream) = tls.accept(stream).await {
-                speak(stream, over, desk).await;
-            }
+    if over.is_secure() {
+        if let Ok(stream) = tls.accept(stream).await {
+            speak(stream, over, desk).await;
         }
+    } else {
+        speak(stream, over, desk).await
     }
 }
 
@@ -226,9 +225,10 @@ where
         async move { desk.answer_to(request).await }
     });
     let io = TokioIo::new(stream);
-    match over.has_streams() {
-        true => drop(http2::Builder::new(TokioExecutor::new()).serve_connection(io, service).await),
-        false => drop(http1::Builder::new().serve_connection(io, service).await),
+    if over.has_streams() {
+        drop(http2::Builder::new(TokioExecutor::new()).serve_connection(io, service).await)
+    } else {
+        drop(http1::Builder::new().serve_connection(io, service).await)
     }
 }
 

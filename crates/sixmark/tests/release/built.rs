@@ -25,7 +25,7 @@ fn begin(root: &Path) {
 }
 
 #[test]
-fn a_tree_has_a_commit_with_its_day_and_is_dirty_once_what_is_built_was_changed() {
+fn a_tree_reports_its_commit_and_is_dirty_after_a_source_change() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     begin(root);
@@ -75,7 +75,7 @@ fn a_package_has_the_commit_that_cargo_wrote_into_it() {
 }
 
 #[test]
-fn the_libraries_are_those_of_the_lock() {
+fn lists_the_linked_libraries_from_cargo_lock() {
     let found = lock::libraries(&fs::read_to_string(root().join("Cargo.lock")).unwrap());
     for name in ["rustls ", "aws-lc-sys ", "libsqlite3-sys ", "quinn-proto ", "tokio "] {
         assert!(found.iter().any(|library| library.starts_with(name)), "{name}: {found:?}");

@@ -14,24 +14,24 @@ use super::tree::{command, complaint, copy_tree, git, said};
 const NEXT: &str = "100.0.0";
 
 /// A copy of the tree for which `.ci/run` has passed.
-struct Bench {
+struct Fixture {
     folder: TempDir,
 }
 
-impl Bench {
-    fn new() -> Bench {
-        let bench = Bench { folder: tempfile::tempdir().unwrap() };
-        copy_tree(&bench.tree());
-        let stub = bench.folder.path().join("dist");
+impl Fixture {
+    fn new() -> Fixture {
+        let fixture = Fixture { folder: tempfile::tempdir().unwrap() };
+        copy_tree(&fixture.tree());
+        let stub = fixture.folder.path().join("dist");
         fs::write(
             &stub,
             "#!/bin/sh\nmkdir -p target/dist\necho binary > target/dist/sixmark.tar.gz\n",
         )
         .unwrap();
         fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).unwrap();
-        fs::create_dir(bench.tree().join("target")).unwrap();
-        bench.pass_ci();
-        bench
+        fs::create_dir(fixture.tree().join("target")).unwrap();
+        fixture.pass_ci();
+        fixture
     }
 
     fn tree(&self) -> PathBuf {
@@ -77,38 +77,38 @@ impl Bench {
 
 #[test]
 fn a_dry_run_makes_everything_and_changes_nothing() {
-    let bench = Bench::new();
-    let head = bench.head();
-    bench.released(&["--dry-run", NEXT]);
-    assert_eq!((bench.head(), git(&bench.tree(), &["tag"])), (head, String::new()));
-    assert_eq!(git(&bench.tree(), &["status", "--porcelain"]), "");
-    check_artifacts(&bench.artifacts("v100.0.0-dry-run"), None);
-    let change = fs::read_to_string(bench.artifacts("v100.0.0-dry-run.diff")).unwrap();
+    let fixture = Fixture::new();
+    let head = fixture.head();
+    fixture.released(&["--dry-run", NEXT]);
+    assert_eq!((fixture.head(), git(&fixture.tree(), &["tag"])), (head, String::new()));
+    assert_eq!(git(&fixture.tree(), &["status", "--porcelain"]), "");
+    check_artifacts(&fixture.artifacts("v100.0.0-dry-run"), None);
+    let change = fs::read_to_string(fixture.artifacts("v100.0.0-dry-run.diff")).unwrap();
     for line in ["+version = \"100.0.0\"", "+## 100.0.0 - 20"] {
         assert!(change.contains(&format!("\n{line}")), "{line}: {change}");
     }
 }
 
 #[test]
-fn a_release_is_a_commit_a_tag_and_files_that_belong_together_and_is_made_once() {
-    let bench = Bench::new();
-    let before = bench.head();
-    bench.released(&[NEXT]);
-    let head = bench.head();
-    assert_eq!(git(&bench.tree(), &["rev-parse", "v100.0.0^{commit}"]), head);
-    assert_eq!(git(&bench.tree(), &["rev-parse", "HEAD^"]), before);
-    assert_eq!(git(&bench.tree(), &["status", "--porcelain"]), "");
-    check_versions(&bench);
-    check_artifacts(&bench.artifacts("v100.0.0"), Some(&head));
-    bench.released(&["--skip-build", NEXT]);
-    assert_eq!(bench.head(), head, "there is no second commit");
-    check_artifacts(&bench.artifacts("v100.0.0"), Some(&head));
+fn a_release_makes_one_commit_with_matching_tag_and_artifacts() {
+    let fixture = Fixture::new();
+    let before = fixture.head();
+    fixture.released(&[NEXT]);
+    let head = fixture.head();
+    assert_eq!(git(&fixture.tree(), &["rev-parse", "v100.0.0^{commit}"]), head);
+    assert_eq!(git(&fixture.tree(), &["rev-parse", "HEAD^"]), before);
+    assert_eq!(git(&fixture.tree(), &["status", "--porcelain"]), "");
+    check_versions(&fixture);
+    check_artifacts(&fixture.artifacts("v100.0.0"), Some(&head));
+    fixture.released(&["--skip-build", NEXT]);
+    assert_eq!(fixture.head(), head, "there is no second commit");
+    check_artifacts(&fixture.artifacts("v100.0.0"), Some(&head));
 }
 
 /// Manifests, locks and the changelog have the new version.
-fn check_versions(bench: &Bench) {
+fn check_versions(fixture: &Fixture) {
     let metadata = ["metadata", "--locked", "--no-deps", "--format-version", "1"];
-    let metadata = said(command(env!("CARGO"), &bench.tree()).args(metadata));
+    let metadata = said(command(env!("CARGO"), &fixture.tree()).args(metadata));
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     for package in metadata["packages"].as_array().unwrap() {
         assert_eq!(package["version"], NEXT, "{}", package["name"]);
@@ -120,12 +120,12 @@ fn check_versions(bench: &Bench) {
         }
     }
     for lock in ["Cargo.lock", "fuzz/Cargo.lock"] {
-        let text = bench.read(lock);
+        let text = fixture.read(lock);
         let own = text.split("[[package]]").filter(|of| of.contains("\nname = \"sixmark"));
         let old: Vec<&str> = own.filter(|of| !of.contains("\nversion = \"100.0.0\"")).collect();
         assert!(old.iter().all(|of| of.contains("sixmark-fuzz")), "{lock}: {old:?}");
     }
-    let changelog = bench.read("CHANGELOG.md");
+    let changelog = fixture.read("CHANGELOG.md");
     let headings: Vec<&str> = changelog.lines().filter(|line| line.starts_with("## ")).collect();
     assert!(
         headings[0] == "## Unreleased" && headings[1].starts_with("## 100.0.0 - 20"),
@@ -171,8 +171,8 @@ fn check_artifacts(folder: &Path, commit: Option<&str>) {
 }
 
 #[test]
-fn what_is_not_ready_for_a_release_is_told_in_one_line() {
-    let bench = Bench::new();
+fn rejects_an_unready_release_in_one_line() {
+    let fixture = Fixture::new();
     for (words, why) in [
         (&[][..], "which version?"),
         (&["next"], "which version?"),
@@ -180,20 +180,20 @@ fn what_is_not_ready_for_a_release_is_told_in_one_line() {
         (&["--force", NEXT], "unknown option --force"),
         (&["--skip-build", NEXT], "leave --skip-build out"),
     ] {
-        let said = bench.refused(words);
+        let said = fixture.refused(words);
         assert!(said.contains(why), "{words:?}: {said}");
     }
-    assert_eq!(git(&bench.tree(), &["status", "--porcelain"]), "", "nothing has been changed");
-    fs::create_dir(bench.tree().join("target/dist")).unwrap();
-    let said = bench.refused(&["--skip-build", NEXT]);
+    assert_eq!(git(&fixture.tree(), &["status", "--porcelain"]), "", "nothing has been changed");
+    fs::create_dir(fixture.tree().join("target/dist")).unwrap();
+    let said = fixture.refused(&["--skip-build", NEXT]);
     assert!(said.contains("was not built from the commit of 100.0.0"), "{said}");
-    fs::write(bench.tree().join("README.md"), "changed").unwrap();
-    assert!(bench.refused(&[NEXT]).contains("not committed"));
-    git(&bench.tree(), &["commit", "--quiet", "-a", "-m", "Change"]);
-    assert!(bench.refused(&[NEXT]).contains(".ci/run passed for"));
-    fs::remove_file(bench.tree().join("target/ci-passed")).unwrap();
-    assert!(bench.refused(&[NEXT]).contains(".ci/run has not passed here"));
-    bench.pass_ci();
-    git(&bench.tree(), &["tag", "v100.0.0", "HEAD^"]);
-    assert!(bench.refused(&[NEXT]).contains("is a tag of another commit"));
+    fs::write(fixture.tree().join("README.md"), "changed").unwrap();
+    assert!(fixture.refused(&[NEXT]).contains("not committed"));
+    git(&fixture.tree(), &["commit", "--quiet", "-a", "-m", "Change"]);
+    assert!(fixture.refused(&[NEXT]).contains(".ci/run passed for"));
+    fs::remove_file(fixture.tree().join("target/ci-passed")).unwrap();
+    assert!(fixture.refused(&[NEXT]).contains(".ci/run has not passed here"));
+    fixture.pass_ci();
+    git(&fixture.tree(), &["tag", "v100.0.0", "HEAD^"]);
+    assert!(fixture.refused(&[NEXT]).contains("is a tag of another commit"));
 }

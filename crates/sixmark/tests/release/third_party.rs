@@ -12,7 +12,7 @@ fn list(words: &[&str]) -> String {
 }
 
 #[test]
-fn licences_and_the_inventory_name_each_crate_of_the_program_and_the_code_in_c() {
+fn licences_and_sbom_name_each_linked_crate_and_the_c_libraries() {
     let [licences, sbom] = ["licences", "sbom"].map(|what| list(&[what]));
     for part in [
         "AWS-LC ",
@@ -54,7 +54,7 @@ fn licences_and_the_inventory_name_each_crate_of_the_program_and_the_code_in_c()
 }
 
 #[test]
-fn lists_of_packages_have_what_nats_server_consists_of_and_others_do_not() {
+fn only_package_lists_include_the_nats_server_modules() {
     let target = ["--target", "x86_64-unknown-linux-musl"];
     let packaged = |what: &str| list(&[&[what], &target[..]].concat());
     let kept = fs::read_to_string(root().join("packaging/nats-server.json")).unwrap();
@@ -83,7 +83,7 @@ fn lists_of_packages_have_what_nats_server_consists_of_and_others_do_not() {
 
 /// What Go writes into a program, with other modules than those of the list.
 #[test]
-fn a_nats_server_of_other_modules_is_found() {
+fn detects_a_nats_server_built_from_other_modules_than_listed() {
     let folder = tempfile::tempdir().unwrap();
     let check = |modules: &[(&str, &str, &str)]| {
         let line = |(at, (path, version, sum)): (usize, &(&str, &str, &str))| {
@@ -116,7 +116,7 @@ fn triple(module: &Value) -> (&str, &str, &str) {
 }
 
 #[test]
-fn what_is_in_the_binary_and_in_no_list_is_found() {
+fn detects_linked_libraries_missing_from_the_licences() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for what in ["licences", "sbom"] {

@@ -43,10 +43,13 @@ fn instruments(family: &str, repetition: f64, last: bool) -> Value {
 
 fn kernel(end: &str, family: &str, last: bool) -> Value {
     let is_server = end == "server";
-    let of_family = |name: &str| match name == family {
-        true => json!({"packets_in": 9_000, "packets_out": 9_100,
-            "sockets": {"established": 190, "time_wait": 1_900}}),
-        false => json!({"packets_in": 0, "packets_out": 0, "sockets": {}}),
+    let of_family = |name: &str| {
+        if name == family {
+            json!({"packets_in": 9_000, "packets_out": 9_100,
+            "sockets": {"established": 190, "time_wait": 1_900}})
+        } else {
+            json!({"packets_in": 0, "packets_out": 0, "sockets": {}})
+        }
     };
     let opened = if is_server { [0, 2_000] } else { [2_000, 0] };
     json!({

@@ -16,7 +16,7 @@ const RATIOS: [(&str, [u64; 2]); 5] = [
 ];
 
 #[test]
-fn five_ratios_are_kept_to_the_request() {
+fn keeps_each_of_the_five_anma_ratios_exactly() {
     if skipped("nginx") {
         return;
     }

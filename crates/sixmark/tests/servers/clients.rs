@@ -2,30 +2,30 @@
 
 use sixmark_testkit::clients::loads_with;
 use sixmark_testkit::skipped;
-use sixmark_testkit::study::{StudyBench, assert_complete, fine};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine};
 
 #[test]
-fn curl_loads() {
+fn curl_runs_as_a_study_client_over_both_families() {
     loads_with("curl", "count = 3");
 }
 
 #[test]
-fn wget_loads() {
+fn wget_runs_as_a_study_client_over_both_families() {
     loads_with("wget", "count = 3");
 }
 
 #[test]
-fn ab_loads() {
+fn ab_runs_as_a_study_client_over_both_families() {
     loads_with("ab", "count = 50\nconcurrency = 2");
 }
 
 #[test]
-fn wrk_loads() {
+fn wrk_runs_as_a_study_client_over_both_families() {
     loads_with("wrk", "duration = \"1s\"\nconcurrency = 2");
 }
 
 #[test]
-fn h2load_loads() {
+fn h2load_runs_as_a_study_client_over_both_families() {
     loads_with("h2load", "count = 50\nconcurrency = 2\nprotocol = \"http/1.1\"");
 }
 
@@ -58,13 +58,13 @@ urls = ["nbd://[::1]:{port}", "nbd://127.0.0.1:{port}"]
 "#;
 
 #[test]
-fn fio_loads() {
+fn fio_runs_as_a_study_client_over_both_families() {
     if skipped("fio") {
         return;
     }
-    let bench = StudyBench::alone(BLOCKS);
-    fine(&bench.run(&["--quiet"]));
-    let document = bench.document();
+    let fixture = StudyFixture::alone(BLOCKS);
+    fine(&fixture.run(&["--quiet"]));
+    let document = fixture.document();
     assert_complete(&document);
     assert!(document["programs"]["fio"].as_str().unwrap().starts_with("fio-"));
     let cells = document["cells"].as_array().unwrap();

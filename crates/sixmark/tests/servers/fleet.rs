@@ -24,7 +24,7 @@ fn controller(server: &NatsServer) -> NatsController {
 }
 
 #[test]
-fn a_transport_over_nats_does_what_every_transport_must() {
+fn the_nats_transport_passes_the_conformance_test() {
     if skipped(SKIP) {
         return;
     }
@@ -36,7 +36,7 @@ fn a_transport_over_nats_does_what_every_transport_must() {
 }
 
 #[test]
-fn nothing_is_lost_or_doubled_when_the_server_is_killed_in_the_middle() {
+fn killing_the_nats_server_neither_loses_nor_duplicates_records() {
     const COUNT: usize = 200;
     if skipped(SKIP) {
         return;
@@ -102,7 +102,7 @@ fn read_all(source: &mut dyn RecordSource, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn what_can_not_be_used_is_refused_in_one_line() {
+fn rejects_unusable_nats_servers_and_credentials_in_one_line() {
     if skipped(SKIP) {
         return;
     }

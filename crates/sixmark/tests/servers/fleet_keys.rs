@@ -73,7 +73,7 @@ fn credentials<'a>(server: &'a NatsServer, name: &str) -> &'a Credentials {
 }
 
 #[test]
-fn the_key_of_an_agent_is_good_for_what_that_agent_does_alone() {
+fn an_agent_key_permits_only_the_subjects_of_that_agent() {
     if skipped(SKIP) {
         return;
     }
@@ -184,7 +184,7 @@ fn forged(load: &str, agent: &str, sent: u64) -> Vec<u8> {
 /// Whoever has the key of `a0` can spoil what is counted of it. That is shown, nothing that disagrees
 /// is removed, and no other agent suffers.
 #[test]
-fn a_thief_of_a_key_spoils_the_records_of_one_agent_and_is_seen() {
+fn forged_records_affect_only_their_own_agent_and_are_detected() {
     if skipped(SKIP) {
         return;
     }

@@ -168,7 +168,7 @@ fn a_fleet_over_nats_counts_what_one_process_counts() {
 }
 
 #[test]
-fn a_server_and_an_agent_that_are_killed_cost_nothing_but_the_rest_of_that_agent() {
+fn killing_an_agent_and_the_server_loses_only_the_rest_of_that_agent() {
     if skipped(SKIP) {
         return;
     }
@@ -230,7 +230,7 @@ fn begun(standing: &Standing, origin: &Origin, json: &Path) -> Child {
 }
 
 #[test]
-fn what_agents_counted_outlasts_a_controller_that_is_killed() {
+fn agent_records_survive_a_killed_controller() {
     if skipped(SKIP) {
         return;
     }
@@ -266,7 +266,7 @@ fn what_agents_counted_outlasts_a_controller_that_is_killed() {
 }
 
 #[test]
-fn a_controller_that_was_stopped_for_a_while_has_everything() {
+fn a_suspended_controller_collects_all_records_after_it_continues() {
     if skipped(SKIP) {
         return;
     }
@@ -291,7 +291,7 @@ fn a_controller_that_was_stopped_for_a_while_has_everything() {
 
 /// Whoever comes next need not wait until the lease has expired.
 #[test]
-fn a_second_signal_gives_up_the_lease() {
+fn a_second_interrupt_releases_the_controller_lease() {
     if skipped(SKIP) {
         return;
     }
@@ -318,7 +318,7 @@ fn a_second_signal_gives_up_the_lease() {
 }
 
 #[test]
-fn a_plan_that_an_agent_must_not_carry_out_is_refused_in_one_line() {
+fn rejects_plans_that_agents_cannot_carry_out_in_one_line() {
     if skipped(SKIP) {
         return;
     }

@@ -122,7 +122,7 @@ fn read(folder: &Path, name: &str) -> Credentials {
 }
 
 #[test]
-fn a_standing_server_runs_with_the_files_that_were_written_for_it() {
+fn a_standing_server_works_with_the_generated_fleet_files() {
     if skipped(SKIP) {
         return;
     }
@@ -152,7 +152,7 @@ fn a_standing_server_runs_with_the_files_that_were_written_for_it() {
 
 /// Agents come and go without an interruption of the others.
 #[test]
-fn a_revoked_key_is_refused_and_an_added_one_is_good_once_the_server_has_read_them() {
+fn reloading_the_server_applies_revoked_and_added_agent_keys() {
     if skipped(SKIP) {
         return;
     }
@@ -186,7 +186,7 @@ fn a_revoked_key_is_refused_and_an_added_one_is_good_once_the_server_has_read_th
 }
 
 #[test]
-fn a_certificate_must_be_for_the_name_that_the_user_wrote() {
+fn rejects_a_server_certificate_for_another_host_name() {
     if skipped(SKIP) {
         return;
     }

@@ -74,7 +74,7 @@ fn wait_for(log: &Path, text: &str, count: usize) {
 }
 
 #[test]
-fn what_it_sends_is_heard_over_both_families() {
+fn sixmark_receives_every_mgen_message_over_both_families() {
     if skipped("mgen") {
         return;
     }
@@ -101,7 +101,7 @@ fn what_it_sends_is_heard_over_both_families() {
 
 /// Its LISTEN opens no IPv6 sockets with today's C library, so that this is of IPv4 alone.
 #[test]
-fn it_hears_what_is_sent() {
+fn mgen_receives_every_sixmark_message_over_ipv4() {
     if skipped("mgen") {
         return;
     }

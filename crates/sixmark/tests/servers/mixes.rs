@@ -39,7 +39,7 @@ fn check(options: &[&str], path: &str, logged: &[(u16, u64)], normal: &[(u16, u6
 }
 
 #[test]
-fn nginx_logs_a_mix_by_its_weights_and_what_is_not_there_fails_its_check() {
+fn nginx_logs_a_mix_by_weight_and_missing_paths_fail_their_check() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mix.toml");
     std::fs::write(&file, MIX).unwrap();
@@ -48,7 +48,7 @@ fn nginx_logs_a_mix_by_its_weights_and_what_is_not_there_fails_its_check() {
 }
 
 #[test]
-fn a_folder_without_its_slash_is_followed_to_the_one_with() {
+fn follows_the_redirect_of_a_directory_without_trailing_slash() {
     let logged = [(301, 20), (403, 20)];
     check(&["-n", "40", "--location"], "/ssi", &logged, &logged, 0);
     check(&["-n", "40"], "/ssi", &[(301, 20)], &[(301, 20)], 0);

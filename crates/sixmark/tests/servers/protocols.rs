@@ -54,26 +54,26 @@ fn is_trusted_by_its_authority(kind: &ServerKind) {
 }
 
 #[test]
-fn each_server_is_trusted_by_its_authority() {
+fn curl_verifies_each_server_with_its_ca_certificate() {
     [NGINX, APACHE, NGHTTPD, CADDY].iter().for_each(is_trusted_by_its_authority);
 }
 
 #[test]
-fn nginx_speaks_what_it_says() {
+fn nginx_speaks_exactly_its_declared_protocols() {
     speaks_what_it_says(&NGINX);
 }
 
 #[test]
-fn apache_speaks_what_it_says() {
+fn apache_speaks_exactly_its_declared_protocols() {
     speaks_what_it_says(&APACHE);
 }
 
 #[test]
-fn nghttpd_speaks_what_it_says() {
+fn nghttpd_speaks_exactly_its_declared_protocols() {
     speaks_what_it_says(&NGHTTPD);
 }
 
 #[test]
-fn caddy_speaks_what_it_says() {
+fn caddy_speaks_exactly_its_declared_protocols() {
     speaks_what_it_says(&CADDY);
 }

@@ -81,7 +81,7 @@ fn servers([v6, v4]: [SocketAddr; 2]) -> [String; 2] {
 }
 
 #[test]
-fn a_sick_family_is_never_called_faster_in_a_comparison() {
+fn a_comparison_does_not_compare_the_speed_of_unequal_answers() {
     if skipped(SICK.skip) {
         return;
     }
@@ -109,7 +109,7 @@ fn a_sick_family_is_never_called_faster_in_a_comparison() {
 }
 
 #[test]
-fn a_run_over_both_families_says_what_differs() {
+fn a_run_over_both_families_names_differing_answers() {
     if skipped(SICK.skip) {
         return;
     }
@@ -137,7 +137,7 @@ fn a_run_over_both_families_says_what_differs() {
 }
 
 #[test]
-fn a_study_does_not_compare_the_speed_of_a_sick_family() {
+fn a_study_does_not_compare_the_speed_of_unequal_answers() {
     if skipped(SICK.skip) {
         return;
     }
@@ -209,7 +209,7 @@ fn page_of(out: &Path) -> String {
 
 /// A server on `::1` and two of three addresses of loopback that a name has, all on one port.
 #[test]
-fn one_of_three_addresses_that_is_dead_is_found_and_named() {
+fn names_the_dead_one_of_three_addresses() {
     let (origin, port) = on_two_of_three();
     let name = format!("three.test:{port}");
     let resolve = format!("{name}:[::1],127.0.0.1,127.0.0.2,127.0.0.3");

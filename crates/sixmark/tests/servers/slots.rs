@@ -168,7 +168,7 @@ fn all_are_answered(server: &SlotServer, slots: u32, options: &[&str]) {
 }
 
 #[test]
-fn a_proxy_with_two_slots_answers_ten_times_as_many_connections() {
+fn haproxy_with_two_slots_answers_up_to_20_connections() {
     for options in [
         &["-c", "20"][..],
         &["-c", "20", "-t", "1"],
@@ -193,7 +193,7 @@ fn one_slot_is_enough_for_both_families() {
 }
 
 #[test]
-fn as_many_slots_as_connections_are_all_that_is_needed() {
+fn preopens_ten_connections_to_haproxy_with_ten_slots() {
     let Some(server) = HAPROXY.start(10) else { return };
     let result = server.run(&["-n", "4000", "-c", "10", "-t", "1", "--preopen"]);
     for family in Family::BOTH {
@@ -203,7 +203,7 @@ fn as_many_slots_as_connections_are_all_that_is_needed() {
 }
 
 #[test]
-fn servers_with_a_thread_or_a_process_for_each_connection_answer_both_families() {
+fn puma_prefork_and_gunicorn_with_four_slots_answer_both_families() {
     for server in [PUMA, PREFORK, GUNICORN] {
         for options in [&["-c", "10"][..], &["-c", "10", "--ratio", "1:1", "-t", "1"]] {
             all_are_answered(&server, 4, options);

@@ -23,7 +23,7 @@ fn quick(name: &str) -> Value {
 }
 
 #[test]
-fn anma_runs() {
+fn the_quick_anma_study_completes() {
     if skipped("nginx") || skipped("apache") {
         return;
     }
@@ -38,7 +38,7 @@ fn anma_runs() {
 }
 
 #[test]
-fn apache_runs() {
+fn the_quick_apache_study_completes() {
     if ["nginx", "apache", "ab"].into_iter().any(skipped) {
         return;
     }
@@ -51,7 +51,7 @@ fn apache_runs() {
 }
 
 #[test]
-fn regensburg_runs() {
+fn the_quick_regensburg_study_completes() {
     if ["apache", "curl", "wget"].into_iter().any(skipped) {
         return;
     }

@@ -217,7 +217,7 @@ const AGREED: [(&[&str], [&str; 3], [&str; 3]); 7] = [
 ];
 
 #[test]
-fn what_was_agreed_on_is_what_nginx_says() {
+fn reports_the_tls_parameters_that_nginx_logs() {
     let Some(stage) = Stage::start() else { return };
     for (number, (options, _, expected)) in AGREED.iter().enumerate() {
         let load = [&["-n", "8", "--no-keep-alive"], *options].concat();
@@ -246,7 +246,7 @@ fn what_was_agreed_on_is_what_nginx_says() {
 
 /// Options that ask for what nginx refuses, by an alert.
 #[test]
-fn what_can_not_be_agreed_on_fails_by_its_alert() {
+fn reports_the_alert_of_a_failed_tls_negotiation() {
     let Some(stage) = Stage::start() else { return };
     for (options, alert) in [
         (&["--tls", "1.2", "--ciphers", "ECDHE-RSA-AES128-GCM-SHA256"], 40),
@@ -265,7 +265,7 @@ fn what_can_not_be_agreed_on_fails_by_its_alert() {
 }
 
 #[test]
-fn a_share_of_handshakes_resumes_sessions_of_its_own_family() {
+fn resumes_the_given_share_of_tls_sessions_within_each_family() {
     let Some(stage) = Stage::start() else { return };
     let shares = ["0", "0.8", "1"];
     let versions = ["1.2", "1.3"];
@@ -304,7 +304,7 @@ fn resumed(figures: &FamilyResult, share: &str) -> u64 {
 }
 
 #[test]
-fn a_server_that_wants_certificates_gets_the_one_given() {
+fn sends_the_client_certificate_that_nginx_requests() {
     let Some(stage) = Stage::start() else { return };
     let [certificate, key] =
         ["certificate", "key"].map(|what| stage.0.file(&format!("{CLIENT}.{what}.pem")));
@@ -323,7 +323,7 @@ fn a_server_that_wants_certificates_gets_the_one_given() {
 }
 
 #[test]
-fn a_name_is_sent_and_an_address_is_not() {
+fn sends_sni_for_a_host_name_but_not_for_an_address() {
     let Some(stage) = Stage::start() else { return };
     for (name, options) in [
         ("address", &[][..]),
@@ -343,7 +343,7 @@ fn a_name_is_sent_and_an_address_is_not() {
 }
 
 #[test]
-fn a_given_host_is_the_authority_of_http2() {
+fn sends_the_given_host_header_as_the_http2_authority() {
     let Some(stage) = Stage::start() else { return };
     for (name, option) in [("h1", &[][..]), ("h2", &["--http2"])] {
         let options = ["-n", "4", "-H", "Host: other.test:1", "-H", "X-Some: Thing"];

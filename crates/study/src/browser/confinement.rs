@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_sandbox_and_an_account_only_what_is_near_is_loaded() {
+    fn loads_only_loopback_urls_without_a_sandbox_or_a_separate_account() {
         let bare = Confinement { account: None, has_sandbox: false };
         for near in ["http://[::1]:80/", "https://127.0.0.1/x"] {
             assert_eq!(bare.check(near), Ok(()));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_an_account_of_its_namespace() {
+    fn finds_its_own_account_mapped_in_its_user_namespace() {
         assert!(is_mapped(join::account()));
     }
 }

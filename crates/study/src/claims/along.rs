@@ -28,9 +28,10 @@ pub(super) fn test_trend(of: &TrendTest, units: ClaimUnits, figures: &FigureSet)
     let Some((judged, estimate, agrees, before)) = judge_trend(of, &along, &places) else {
         return few_levels(&along, figures);
     };
-    let outcome = match never_varies(estimate, units) {
-        true => TestOutcome::Undecided("all repetitions have the same figures".to_owned()),
-        false => TestOutcome::Judged(judged),
+    let outcome = if never_varies(estimate, units) {
+        TestOutcome::Undecided("all repetitions have the same figures".to_owned())
+    } else {
+        TestOutcome::Judged(judged)
     };
     let ends = along.means().and_then(|means| Some([*means.first()?, *means.last()?]));
     let ends = ends.map_or(String::new(), |ends| {
@@ -40,9 +41,12 @@ pub(super) fn test_trend(of: &TrendTest, units: ClaimUnits, figures: &FigureSet)
     let is_count = along.scale == AlongScale::Counts;
     TestedClaim {
         outcome,
-        figures: before.map_or(ends.clone(), |before| match is_count {
-            true => format!("{ends}, {} before it turns", units.write_difference(before.value)),
-            false => format!("{ends}, × {:.3} before and after it", before.value.exp()),
+        figures: before.map_or(ends.clone(), |before| {
+            if is_count {
+                format!("{ends}, {} before it turns", units.write_difference(before.value))
+            } else {
+                format!("{ends}, × {:.3} before and after it", before.value.exp())
+            }
         }),
         blocks: along.blocks.len() as u32,
         estimate: Some(if is_count { difference_of(estimate) } else { ratio_of(estimate) }),
@@ -180,9 +184,10 @@ pub(super) fn test_order(of: &OrderTest, units: ClaimUnits, figures: &FigureSet)
     let (claimed, others): (Vec<usize>, Vec<usize>) =
         (0..along.levels.len()).partition(|&at| of.at.contains(&along.levels[at]));
     if claimed.is_empty() || others.is_empty() {
-        return TestedClaim::untested(match along.levels.is_empty() {
-            true => "there are no figures".to_owned(),
-            false => format!("there are no figures at {}", along.missing.join(", ")),
+        return TestedClaim::untested(if along.levels.is_empty() {
+            "there are no figures".to_owned()
+        } else {
+            format!("there are no figures at {}", along.missing.join(", "))
         });
     }
     let pairs = claimed.iter().flat_map(|&a| others.iter().map(move |&b| (a, b)));

@@ -143,9 +143,10 @@ pub(super) fn test_exact(of: &ExactTest, measure: Metric, figures: &FigureSet) -
     let Some((off, furthest)) = worst else { return TestedClaim::untested("there are no counts") };
     let holds = off <= of.within as f64;
     let noun = if figures.is_published() { "rows" } else { "cells" };
-    let figures_said = match holds {
-        true => format!("in {} {noun} within {}", write_count(cells.into()), of.within),
-        false => furthest,
+    let figures_said = if holds {
+        format!("in {} {noun} within {}", write_count(cells.into()), of.within)
+    } else {
+        furthest
     };
     TestedClaim {
         outcome: TestOutcome::Counted(holds),

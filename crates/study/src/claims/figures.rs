@@ -206,9 +206,10 @@ impl FigureSet {
     pub(super) fn counts<'a>(&'a self, side: &SideLevels) -> BTreeMap<(u32, Key<'a>), f64> {
         let mut counts = BTreeMap::new();
         for figure in self.of_side(side) {
-            let key = match self.published {
-                true => figure.at.iter().map(|at| (&*at.factor, &*at.level)).collect(),
-                false => Vec::new(),
+            let key = if self.published {
+                figure.at.iter().map(|at| (&*at.factor, &*at.level)).collect()
+            } else {
+                Vec::new()
             };
             *counts.entry((figure.block, key)).or_default() += figure.value;
         }

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_zero_take_part() {
+    fn includes_counts_of_zero_in_the_sample() {
         let counts = |blocks: &[(f64, f64)]| ClaimSample::of_counts(blocks.to_vec()).unwrap();
         let fewer = counts(&[(0.0, 9.0), (1.0, 11.0), (0.0, 8.0), (0.0, 12.0), (2.0, 10.0)]);
         assert!(fewer.below(0.0) < 0.001 && fewer.above(0.0) > 0.99);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn more_blocks_show_more() {
+    fn more_blocks_give_stronger_evidence() {
         let blocks = vec![(10.0, 9.0), (12.0, 10.0), (9.0, 10.0), (11.0, 9.0)];
         let sample = ClaimSample::of_counts(blocks).unwrap();
         assert!(sample.longer(16.0).above(0.0) < sample.above(0.0) / 10.0);

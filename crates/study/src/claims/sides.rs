@@ -96,9 +96,8 @@ fn test_pair(of: &SidesTest, units: ClaimUnits, figures: &FigureSet) -> TestedCl
     };
     let is_difference = is_difference(of);
     let estimate = trimmed_mean(&differences);
-    let shown = estimate.map_or(single(mean, is_difference), |estimate| match is_difference {
-        true => difference_of(estimate),
-        false => ratio_of(estimate),
+    let shown = estimate.map_or(single(mean, is_difference), |estimate| {
+        if is_difference { difference_of(estimate) } else { ratio_of(estimate) }
     });
     TestedClaim {
         outcome: judge_sample(of, units, estimate.map(ClaimSample::Student), figures),
@@ -204,9 +203,10 @@ pub(super) fn mean_of(values: &[f64]) -> Option<f64> {
 
 /// Returns the reason why one pair of figures decides nothing.
 pub(super) fn one_pair(figures: &FigureSet) -> String {
-    match figures.is_published() {
-        true => "one printed figure of each allows no test".to_owned(),
-        false => "1 repetition is too few".to_owned(),
+    if figures.is_published() {
+        "one printed figure of each allows no test".to_owned()
+    } else {
+        "1 repetition is too few".to_owned()
     }
 }
 
@@ -217,9 +217,10 @@ pub(super) fn never_varies(of: StudentEstimate, units: ClaimUnits) -> bool {
 }
 
 fn single(mean: f64, is_difference: bool) -> ClaimEstimate {
-    let (of, value) = match is_difference {
-        true => (ClaimScale::Difference, mean),
-        false => (ClaimScale::Ratio, mean.exp()),
+    let (of, value) = if is_difference {
+        (ClaimScale::Difference, mean)
+    } else {
+        (ClaimScale::Ratio, mean.exp())
     };
     ClaimEstimate { of, value, low: None, high: None }
 }

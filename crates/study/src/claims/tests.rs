@@ -21,7 +21,7 @@ fn claim(id: usize, kind: &str, more: &str) -> String {
 }
 
 #[test]
-fn a_claim_about_cells_that_are_not_the_same_is_not_comparable() {
+fn does_not_compare_speeds_of_sides_with_different_statuses() {
     let sides = [
         "a = { family = 'ipv6' }\nb = { family = 'ipv4' }",
         "a = { size = 2 }\nb = { size = 1 }",
@@ -49,7 +49,7 @@ fn a_claim_about_cells_that_are_not_the_same_is_not_comparable() {
 }
 
 #[test]
-fn sides_of_a_claim_that_answer_otherwise_are_not_comparable() {
+fn does_not_compare_sides_if_one_answers_half_its_requests_with_301() {
     let text = claim(1, "higher", "a = { size = [2, 3] }\nb = { size = 1 }");
     let study = study(&format!("{SIX_LEVELS}{text}"));
     let moved = |_: Family, at: &[At]| if size(at) == 2.0 { 301 } else { 200 };
@@ -70,7 +70,7 @@ fn said(kind: &str, more: &str) -> ClaimResult {
 }
 
 #[test]
-fn a_claim_says_its_figures_in_the_sentence_of_its_answer() {
+fn fills_the_figures_into_the_sentence_of_the_answer() {
     let of = |kind: &str, more: &str| {
         let found = said(kind, &format!("{FAMILIES_OF_TWO}\n{more}"));
         (found.measured.answer, found.said)
@@ -89,7 +89,7 @@ fn a_claim_says_its_figures_in_the_sentence_of_its_answer() {
 }
 
 #[test]
-fn an_undecided_claim_has_a_reason_and_no_sentence_of_its_own() {
+fn gives_an_undecided_claim_a_reason_instead_of_a_sentence() {
     let text =
         format!("{}confirmed = 'yes'\nrefuted = 'no'\n", claim(1, "higher", FAMILIES_OF_TWO));
     let study = study(&format!("{SIZES}{text}"));
@@ -131,7 +131,7 @@ fn a_claim_about_all_or_none_is_decided_by_counts() {
 }
 
 #[test]
-fn a_share_needs_its_bounds_and_an_exact_share_its_count() {
+fn decides_share_claims_by_bounds_and_exact_claims_by_exact_counts() {
     let share =
         |least: &str| format!("measure = 'TIMEOUT'\nof = 'sent'\na = {{}}\nat_least = {least}");
     let exact = |share: &str| {
@@ -168,7 +168,7 @@ fn along(kinds: &[(&str, &str)], figure: impl Fn(f64) -> f64) -> Vec<ClaimResult
 }
 
 #[test]
-fn trends_orders_and_independence_follow_the_figures() {
+fn decides_trends_extremes_and_independence_from_the_figures() {
     let over = "a = {}\nover = 'size'";
     let turn = format!("{over}\nturn = 3");
     let at = |level: &str| format!("{over}\nat = {level}");
@@ -208,7 +208,7 @@ fn trends_orders_and_independence_follow_the_figures() {
 }
 
 #[test]
-fn a_difference_of_the_sides_has_its_largest_and_smallest_level() {
+fn finds_the_levels_with_the_largest_and_smallest_difference() {
     let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nover = 'size'";
     let kinds =
         [("largest-difference", "6"), ("largest-difference", "2"), ("smallest-difference", "1")];
@@ -228,7 +228,7 @@ fn a_difference_of_the_sides_has_its_largest_and_smallest_level() {
 }
 
 #[test]
-fn published_figures_answer_where_they_allow_a_test() {
+fn tests_claims_on_published_figures_if_there_are_enough() {
     let of = "source = 'S'\npublished = { table = 'p', at = { system = 'A' } }\n\
               not_here = 'this machine has no A'";
     let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
@@ -251,7 +251,7 @@ fn published_figures_answer_where_they_allow_a_test() {
 }
 
 #[test]
-fn the_short_form_names_what_it_can_t_decide() {
+fn names_the_levels_that_the_quick_form_omits_for_a_claim() {
     let more = "a = { size = 1 }\nb = { size = 2 }";
     let text = format!(
         "{SIZES}{}{}[quick]\nfactors = {{ size = [1] }}\n",
@@ -278,7 +278,7 @@ fn at_each_size(kind: &str, more: &str, factor: fn(f64) -> f64) -> ClaimResult {
 }
 
 #[test]
-fn a_claim_about_each_level_is_never_one_about_their_mean() {
+fn tests_a_claim_about_each_level_at_every_level_not_on_the_mean() {
     let all = at_each_size("higher", "", |_| 1.3).measured;
     assert_eq!((all.answer, all.why), (Holds, None));
     let one_against = |size: f64| if size == 6.0 { 0.7 } else { 3.0 };
@@ -312,7 +312,7 @@ fn cells_first(study: &crate::spec::Study) -> u32 {
 }
 
 #[test]
-fn the_study_s_own_claims_never_cost_the_paper_s() {
+fn own_claims_do_not_change_the_p_values_of_the_papers_claims() {
     let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";
     let own: String = (2..20).map(|id| claim(id, "lower", sides)).collect();
     let of_paper = claim(1, "higher", &format!("{sides}\nsource = 'S'"));
@@ -337,7 +337,7 @@ fn main_and_rest(
 }
 
 #[test]
-fn main_findings_have_half_of_the_level_and_the_rest_a_quarter() {
+fn gives_main_findings_a_larger_share_of_the_significance_level() {
     let found = main_and_rest(3, some);
     assert_eq!(
         found.iter().map(|found| found.main).collect::<Vec<_>>(),
@@ -352,7 +352,7 @@ fn main_findings_have_half_of_the_level_and_the_rest_a_quarter() {
 }
 
 #[test]
-fn a_main_finding_needs_fewer_repetitions_than_another_claim_with_its_figures() {
+fn main_findings_need_fewer_repetitions_than_other_claims() {
     let wide = |family: Family, _: &[At], repetition: u32| {
         let of_ipv6 = 1.2 * (1.0 + 0.1 * (f64::from(repetition % 3) - 1.0));
         Some(1e6 * if family == Family::Ipv6 { of_ipv6 } else { 1.0 })
@@ -363,7 +363,7 @@ fn a_main_finding_needs_fewer_repetitions_than_another_claim_with_its_figures() 
 }
 
 #[test]
-fn a_derived_claim_has_the_answer_of_another_beside_its_own_figures() {
+fn derived_claims_take_another_claims_answer_without_a_test() {
     let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }\nsource = 'S'";
     let mut all = vec![
         claim(1, "higher", sides),
@@ -395,7 +395,7 @@ fn a_derived_claim_has_the_answer_of_another_beside_its_own_figures() {
 }
 
 #[test]
-fn a_derived_claim_follows_another_on_published_figures_too() {
+fn derived_claims_follow_their_source_on_published_figures_too() {
     let of = "source = 'S'\nnot_here = 'this machine has no A'";
     let table = "published = { table = 'p', at = { system = 'A' } }";
     let sides = "a = { family = 'ipv6' }\nb = { family = 'ipv4' }";

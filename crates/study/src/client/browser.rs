@@ -137,8 +137,9 @@ fn read_page_load(line: &str) -> Result<PageLoad, String> {
     let wrong = |why: String| format!("'{line}' does not describe a page load: {why}");
     let load: PageLoad = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
     let times = [load.connect_us, load.tls_us, load.wait_us, load.transfer_us];
-    match times.into_iter().flatten().chain([load.response_us]).all(|us| us >= 0.0) {
-        true => Ok(load),
-        false => Err(wrong("a time is below 0".to_owned())),
+    if times.into_iter().flatten().chain([load.response_us]).all(|us| us >= 0.0) {
+        Ok(load)
+    } else {
+        Err(wrong("a time is below 0".to_owned()))
     }
 }

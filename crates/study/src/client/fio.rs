@@ -137,11 +137,12 @@ fn extent(job: &Job, storage: &Storage) -> Result<Vec<String>, String> {
 fn refuse_others(job: &Job) -> Result<(), String> {
     let one = job.connections == 1 && job.streams == 1 && job.threads == 1;
     let plain = job.protocol.is_none() && job.headers.is_empty() && job.keep_alive && !job.insecure;
-    match one && plain && job.count.is_none() {
-        true => Ok(()),
-        false => Err("knows engine, operation, block, depth, iops, size and duration, nothing of HTTP's; depth is how \
+    if one && plain && job.count.is_none() {
+        Ok(())
+    } else {
+        Err("knows engine, operation, block, depth, iops, size and duration, nothing of HTTP's; depth is how \
                       many it has in flight"
-            .into()),
+            .into())
     }
 }
 

@@ -42,9 +42,10 @@ fn merge(metric: Metric, parts: &[(&Answer, f64)]) -> Option<f64> {
 
 /// Returns the mean of a phase over all processes, each with the number that its mean is of.
 fn mean(phase: TimedPhase, parts: &[(&Answer, f64)]) -> Option<f64> {
-    let counts = match phase.is_of_connection() {
-        true => [Quantity::Opened, Quantity::Completed],
-        false => [Quantity::Completed, Quantity::Completed],
+    let counts = if phase.is_of_connection() {
+        [Quantity::Opened, Quantity::Completed]
+    } else {
+        [Quantity::Completed, Quantity::Completed]
     };
     let weight = |answer: &Answer| {
         counts.iter().find_map(|count| answer.figures.get(&name(*count)).copied())
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_connecting_is_weighted_by_connections() {
+    fn weights_the_mean_connect_time_by_connections() {
         let parts = |opened, mean| {
             answer(&[("completed", 5.0), ("opened", opened), ("connect.mean", mean)])
         };
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_stays_as_it_is_and_a_figure_of_some_is_omitted() {
+    fn keeps_a_single_answer_and_omits_figures_that_some_answers_lack() {
         let one = answer(&[("iops", 1.0), ("response.p50", 3.0)]);
         assert_eq!(merge_answers(std::slice::from_ref(&one)), one);
         let both = merge_answers(&[one, answer(&[("iops", 2.0)])]);

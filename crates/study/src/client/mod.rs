@@ -320,9 +320,10 @@ impl Job {
 
     /// Fails if the job has more than one connection or stream.
     fn one_at_a_time(&self) -> Result<(), String> {
-        match self.connections == 1 && self.streams == 1 {
-            true => Ok(()),
-            false => Err("fetches one at a time: concurrency = 1".to_owned()),
+        if self.connections == 1 && self.streams == 1 {
+            Ok(())
+        } else {
+            Err("fetches one at a time: concurrency = 1".to_owned())
         }
     }
 

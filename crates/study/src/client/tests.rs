@@ -53,7 +53,7 @@ fn read(client: Client, out: &str, err: &str) -> Answer {
 }
 
 #[test]
-fn curl_tells_of_each_transfer() {
+fn reads_the_figures_of_each_curl_transfer() {
     let out = "0 200 5879824 121 0.000130 0.000000 0.000180 0.002015 0.010000 1\n\
                7 000 0 0 0.000000 0.000000 0.000000 0.000000 0.000090 0\n";
     let answer = read(Client::Curl, out, "");
@@ -66,7 +66,7 @@ fn curl_tells_of_each_transfer() {
 }
 
 #[test]
-fn wget_tells_of_each_transfer() {
+fn reads_the_figures_of_each_wget_transfer() {
     let err = "--2026-11-21 17:41:25--  http://[::1]:18080/bytes/5879824
 Connecting to [::1]:18080... connected.
 HTTP request sent, awaiting response... 200 OK
@@ -96,7 +96,7 @@ Downloaded: 1 files, 5.6M in 0.004s (1.56 GB/s)
 }
 
 #[test]
-fn ab_tells_of_all_requests() {
+fn reads_the_report_of_ab() {
     let out = "Document Length:        4096 bytes
 
 Concurrency Level:      10
@@ -122,7 +122,7 @@ Transfer rate:          400000.00 [Kbytes/sec] received
 }
 
 #[test]
-fn wrk_tells_of_all_requests() {
+fn reads_the_report_of_wrk() {
     let out = "Running 1s test @ http://[::1]:18080/bytes/4096
   1 threads and 10 connections
   Thread Stats   Avg      Stdev     Max   +/- Stdev
@@ -147,7 +147,7 @@ Transfer/sec:    405.70MB
 }
 
 #[test]
-fn h2load_tells_of_all_requests() {
+fn reads_the_report_of_h2load() {
     let out = "finished in 18.34ms, 54513.74 req/s, 219.08MB/s
 requests: 1000 total, 1000 started, 1000 done, 990 succeeded, 10 failed, 2 errored, 0 timeout
 status codes: 990 2xx, 0 3xx, 5 4xx, 3 5xx
@@ -168,7 +168,7 @@ time to 1st byte:      359us       677us       481us        96us    70.00%
 }
 
 #[test]
-fn arguments_say_what_the_job_says() {
+fn builds_the_client_arguments_from_the_job() {
     let all = |client: Client| client.arguments(&job(client.name())).unwrap().join(" ");
     assert_eq!(all(Client::Ab), "-q -d -n 2 -c 1 -s 5 -k http://[::1]:80/x");
     assert_eq!(all(Client::Wrk), "-t1 -c1 -d1s --timeout=5s --latency http://[::1]:80/x");
@@ -193,7 +193,7 @@ fn blocks(url: &str, change: impl FnOnce(&mut Job)) -> Job {
 }
 
 #[test]
-fn fio_is_told_where_the_blocks_are() {
+fn builds_fio_arguments_for_each_storage_protocol() {
     for (url, engine, target) in [
         ("nbd://[::1]:10900/disk", "nbd", "--uri=nbd://[::1]:10900/disk"),
         ("nbd://127.0.0.1/disk", "nbd", "--uri=nbd://127.0.0.1:10809/disk"),
@@ -223,7 +223,7 @@ fn fio_is_told_where_the_blocks_are() {
 }
 
 #[test]
-fn fio_is_refused_what_it_can_not_do() {
+fn rejects_jobs_that_fio_can_not_run() {
     let text = |text: &str| Some(text.to_owned());
     let nbd = "nbd://[::1]/x";
     for (job, part) in [
@@ -251,7 +251,7 @@ fn fio_is_refused_what_it_can_not_do() {
 }
 
 #[test]
-fn fio_tells_of_its_blocks() {
+fn reads_the_report_of_fio() {
     let side = |ios: u64| {
         format!(
             "{{\"io_bytes\": {}, \"bw_bytes\": 33554432, \"iops\": 512.5, \"runtime\": 2000, \"total_ios\": {ios}, \
@@ -298,7 +298,7 @@ const LOADS: &str = concat!(
 );
 
 #[test]
-fn browsers_tell_of_each_load() {
+fn reads_the_figures_of_each_browser_load() {
     for client in [Client::Chromium, Client::Firefox] {
         let answer = read(client, LOADS, "");
         assert_eq!((figure(&answer, "sent"), figure(&answer, "completed")), (2.0, 1.0));
@@ -314,7 +314,7 @@ fn browsers_tell_of_each_load() {
 }
 
 #[test]
-fn a_load_that_went_another_way_than_asked_is_refused() {
+fn rejects_a_browser_load_over_the_wrong_family_or_protocol() {
     let refused = |change: fn(&mut Job), word: (&str, &str)| {
         let mut job = job("chromium");
         change(&mut job);
@@ -331,7 +331,7 @@ fn a_load_that_went_another_way_than_asked_is_refused() {
 }
 
 #[test]
-fn what_browsers_can_not_do_is_said() {
+fn rejects_jobs_that_browsers_can_not_run() {
     let refused = |client: Client, change: fn(&mut Job)| {
         let mut job = job(client.name());
         change(&mut job);

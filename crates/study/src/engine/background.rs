@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_of_which_nothing_arrived_is_described_with_its_problem() {
+    fn describes_a_silent_flow_with_its_problem() {
         let mut sent = Sent {
             id: 2,
             protocol: FlowProtocol::Tcp,

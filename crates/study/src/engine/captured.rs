@@ -10,7 +10,7 @@ use sixmark_record::family_result::Families;
 use sixmark_record::metric::{Bounds, Metric, Quantity};
 use sixmark_record::timed_phase::TimePoint;
 use sixmark_units::family::Family;
-use sixmark_wire::flow::{Transfer, Unmeasured};
+use sixmark_wire::flow::{HttpExchange, Unmeasured};
 
 use crate::engine::cell_warnings::doubt;
 use sixmark_lab::Up;
@@ -51,8 +51,9 @@ pub(super) fn end_capture(
     cell.warnings.extend(doubts_of_capture(&captured, path));
     for family in Family::BOTH {
         let Some(figures) = figures_of(&mut cell.families, family) else { continue };
-        let own = captured.transfers.iter();
-        let own: Vec<&Transfer> = own.filter(|t| t.family() == family && t.path == path).collect();
+        let own = captured.exchanges.iter();
+        let own: Vec<&HttpExchange> =
+            own.filter(|t| t.family() == family && t.path == path).collect();
         add(figures, &own);
     }
     Ok(())
@@ -68,9 +69,9 @@ fn figures_of(
     }
 }
 
-fn add(figures: &mut BTreeMap<String, f64>, transfers: &[&Transfer]) {
+fn add(figures: &mut BTreeMap<String, f64>, exchanges: &[&HttpExchange]) {
     let mut delays: Vec<f64> =
-        transfers.iter().filter_map(|t| t.delay_ns).map(|ns| ns as f64 / 1e3).collect();
+        exchanges.iter().filter_map(|t| t.delay_ns).map(|ns| ns as f64 / 1e3).collect();
     delays.sort_by(f64::total_cmp);
     let mut put = |measure: Metric, value: f64| figures.insert(measure.to_string(), value);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -84,11 +85,11 @@ fn add(figures: &mut BTreeMap<String, f64>, transfers: &[&Transfer]) {
         put(Metric::Delay(TimePoint::P50), median(&delays));
     }
     let rates: Vec<f64> =
-        transfers.iter().filter_map(|t| t.throughput_bits_per_s()).map(|bits| bits / 8.0).collect();
+        exchanges.iter().filter_map(|t| t.throughput_bits_per_s()).map(|bits| bits / 8.0).collect();
     if !rates.is_empty() {
         put(Metric::Quantity(Quantity::Throughput), median(&rates));
     }
-    let again: u64 = transfers.iter().map(|t| t.repeated.from_server.segments).sum();
+    let again: u64 = exchanges.iter().map(|t| t.repeated.from_server.segments).sum();
     put(Metric::Quantity(Quantity::Retransmitted), again as f64);
 }
 
@@ -98,9 +99,9 @@ fn doubts_of_capture(captured: &Captured, path: &str) -> Vec<Warning> {
         let line = format!("the kernel dropped {} packets of the capture", captured.dropped);
         doubts.push(doubt("capture_drops", line));
     }
-    let own = || captured.transfers.iter().filter(|transfer| transfer.path == path);
+    let own = || captured.exchanges.iter().filter(|exchange| exchange.path == path);
     let mut told: Vec<Unmeasured> = Vec::new();
-    for reason in own().filter_map(|transfer| transfer.unmeasured) {
+    for reason in own().filter_map(|exchange| exchange.unmeasured) {
         if told.contains(&reason) {
             continue;
         }
@@ -108,7 +109,7 @@ fn doubts_of_capture(captured: &Captured, path: &str) -> Vec<Warning> {
         let line = format!("a transfer was not measured by the capture: {}", reason.words());
         doubts.push(doubt("capture_unmeasured", line));
     }
-    if own().any(|transfer| transfer.coalesced > 0) {
+    if own().any(|exchange| exchange.coalesced > 0) {
         let line = "the capture saw segments before segmentation: turn offloads off (ethtool -K \
                     IFACE tso off gso off gro off)";
         doubts.push(doubt("capture_coalesced", line.to_owned()));

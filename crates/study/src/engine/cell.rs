@@ -40,7 +40,7 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_watch::capture::Capture;
 
 /// The environment in which cells are measured.
-pub(super) struct Bench<'a> {
+pub(super) struct CellEnvironment<'a> {
     pub(super) study: &'a Study,
     pub(super) work: &'a Work,
     /// The options of the cells that sixmark itself loads.
@@ -63,7 +63,7 @@ pub(super) fn id(cell: u32, repetition: u32) -> String {
     format!("c{cell:03}-r{repetition}")
 }
 
-impl Bench<'_> {
+impl CellEnvironment<'_> {
     /// Measures a cell. Returns `None` if the study was stopped before the cell was done.
     pub(super) fn measure(
         &self,
@@ -169,9 +169,10 @@ impl Bench<'_> {
         let list = self.address_list(cell, place)?;
         let targets = list.as_deref().map_or(CellUrls::Given(&place.urls), CellUrls::Listed);
         let (runnable, extras) = read.runnable(targets, seed, &folder, fleet)?;
-        let result = match runnable.searches() {
-            true => find::run_search(runnable, self.stop, |_| {}),
-            false => sixmark_run::run_plan(runnable, &extras, self.stop, |_| {}),
+        let result = if runnable.searches() {
+            find::run_search(runnable, self.stop, |_| {})
+        } else {
+            sixmark_run::run_plan(runnable, &extras, self.stop, |_| {})
         };
         let result = match result {
             // Agents agree on a time to begin: a load can be stopped before that.
@@ -179,7 +180,8 @@ impl Bench<'_> {
             Ok(result) if result.ended == Ended::Interrupted => return Ok(None),
             result => result?,
         };
-        // A search that did not come to its end is no measurement of the cell, which can be made again.
+        // A search that did not come to its end is no measurement of the cell, which can be made
+        // again.
         if let Some(why) = result.find_max.as_ref().and_then(FindMax::describe_stop) {
             return Err(CommandError::Measure(why));
         }

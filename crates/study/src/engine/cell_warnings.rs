@@ -92,10 +92,7 @@ pub(super) fn of_uncontrolled(all: &[UncontrolledSetting]) -> Vec<Warning> {
     let warning = |setting: &UncontrolledSetting| {
         let UncontrolledSetting { place, name, wanted, levels, found } = setting;
         let found = found.as_deref().unwrap_or_default();
-        let levels = match levels.is_empty() {
-            true => "the study".to_owned(),
-            false => label_levels(levels),
-        };
+        let levels = if levels.is_empty() { "the study".to_owned() } else { label_levels(levels) };
         let line = format!("{}: {name} is {found}, and {levels} says {wanted}", place.word());
         doubt("not_as_the_level_says", line)
     };
@@ -205,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_link_lost_against_its_word_is_told_of_the_cell_that_it_happened_in() {
+    fn warns_of_link_losses_in_the_cell_in_which_they_happened() {
         let codes = |before: &[Link], after: Link| -> Vec<String> {
             of_links(before, &[after]).into_iter().map(|doubt| doubt.code).collect()
         };

@@ -60,9 +60,10 @@ fn write_targets(all: &BTreeMap<String, Vec<String>>) -> String {
         "" => urls.join(" "),
         service => format!("{service}={}", urls.join(" ")),
     };
-    match all.is_empty() {
-        true => "the study's own".to_owned(),
-        false => all.iter().map(of).collect::<Vec<_>>().join(", "),
+    if all.is_empty() {
+        "the study's own".to_owned()
+    } else {
+        all.iter().map(of).collect::<Vec<_>>().join(", ")
     }
 }
 

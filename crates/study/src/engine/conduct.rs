@@ -20,7 +20,7 @@ use crate::study_result::{CellResult, StudyComparison, StudyResult};
 use sixmark_document::provenance::Ended;
 use sixmark_vitals::host::CpuTimes;
 
-use super::cell::{Bench, id};
+use super::cell::{CellEnvironment, id};
 use super::check::OptionsOfCells;
 use super::files;
 use super::folder::{Folder, KeptCell};
@@ -139,12 +139,11 @@ pub fn run_cells(
         return Ok(Finished { document, folder, is_new: false });
     }
     folder.write_document(&document)?;
-    let carried = match left.is_empty() && !goes_on {
-        true => Ok(Ended::Complete),
-        false => {
-            let mut course = StudyCourse::new(study, &cells, &folder, &mut document);
-            course.carry_out(&left, &source.here(), options, of_cells, stop, tell)
-        }
+    let carried = if left.is_empty() && !goes_on {
+        Ok(Ended::Complete)
+    } else {
+        let mut run = StudyRun::new(study, &cells, &folder, &mut document);
+        run.carry_out(&left, &source.here(), options, of_cells, stop, tell)
     };
     finish(study, &mut document, carried.as_ref().ok().copied());
     folder.write_document(&document)?;
@@ -156,10 +155,7 @@ pub fn run_cells(
 
 /// Checks that servers that the study does not start answer, before anything is kept.
 fn check_elsewhere(study: &Study, cells: &[PlannedCell<'_>]) -> Result<(), CommandError> {
-    match study.is_elsewhere() {
-        true => check_reach(study, cells),
-        false => Ok(()),
-    }
+    if study.is_elsewhere() { check_reach(study, cells) } else { Ok(()) }
 }
 
 /// Adds a hint on how to resume to an error, if something was kept.
@@ -201,7 +197,7 @@ fn error_of_cell(id: &str, error: CommandError) -> CommandError {
 }
 
 /// A study in progress.
-pub(super) struct StudyCourse<'a> {
+pub(super) struct StudyRun<'a> {
     pub(super) study: &'a Study,
     pub(super) cells: &'a [PlannedCell<'a>],
     folder: &'a Folder,
@@ -216,17 +212,17 @@ pub(super) struct StudyCourse<'a> {
     pub(super) machine_before: Option<CpuTimes>,
 }
 
-impl<'a> StudyCourse<'a> {
+impl<'a> StudyRun<'a> {
     fn new(
         study: &'a Study,
         cells: &'a [PlannedCell<'a>],
         folder: &'a Folder,
         document: &'a mut StudyResult,
-    ) -> StudyCourse<'a> {
+    ) -> StudyRun<'a> {
         let began = Instant::now();
         let machine_before = MachineNoise::read_processors();
         let (wait_until, took_s) = (None, 0.0);
-        StudyCourse { study, cells, folder, document, wait_until, began, took_s, machine_before }
+        StudyRun { study, cells, folder, document, wait_until, began, took_s, machine_before }
     }
 
     fn carry_out(
@@ -253,7 +249,7 @@ impl<'a> StudyCourse<'a> {
         let hook = Hook { study: &self.study.name, cell: None, www: &www, stop: Some(stop) };
         let programs = self.document.programs.clone();
         let browsers = Browsers::default();
-        let bench = Bench {
+        let cells = CellEnvironment {
             study: self.study,
             work: &work,
             options: of_cells,
@@ -266,9 +262,9 @@ impl<'a> StudyCourse<'a> {
             stuck: AtomicBool::new(false),
         };
         let before = hook.run("before_study", &self.study.hooks.before_study);
-        let ended = before.and_then(|()| self.measure_planned(left, &bench, &mut stage, tell));
+        let ended = before.and_then(|()| self.measure_planned(left, &cells, &mut stage, tell));
         let ended = ended.and_then(|ended| match ended {
-            Ended::Complete => self.decide_claims(&bench, &mut stage, tell),
+            Ended::Complete => self.decide_claims(&cells, &mut stage, tell),
             other => Ok(other),
         });
         // The hook after the study undoes what the one before did, however the study ended.
@@ -282,15 +278,15 @@ impl<'a> StudyCourse<'a> {
     pub(super) fn all(
         &mut self,
         left: &[(usize, u32)],
-        bench: &Bench<'_>,
+        cells: &CellEnvironment<'_>,
         stage: &mut Stage<'_>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, CommandError> {
         for &(cell, repetition) in left {
             let cell = &self.cells[cell];
             self.tell_of(cell, tell);
-            let kept = self.until_it_ends(bench, stage, cell, repetition)?;
-            if !kept || bench.stop.load(Ordering::Relaxed) {
+            let kept = self.until_it_ends(cells, stage, cell, repetition)?;
+            if !kept || cells.stop.load(Ordering::Relaxed) {
                 return Ok(self.ended());
             }
             self.kept(tell);
@@ -302,7 +298,7 @@ impl<'a> StudyCourse<'a> {
     /// but the cell has a warning that counts them. Returns false if the study was stopped.
     fn until_it_ends(
         &mut self,
-        bench: &Bench<'_>,
+        cells: &CellEnvironment<'_>,
         stage: &mut Stage<'_>,
         cell: &PlannedCell<'_>,
         repetition: u32,
@@ -311,12 +307,12 @@ impl<'a> StudyCourse<'a> {
         let mut stuck = Vec::new();
         loop {
             let of_cell = |error| error_of_cell(&name, error);
-            if !stage.prepare(cell, bench.browsers).map_err(of_cell)? {
+            if !stage.prepare(cell, cells.browsers).map_err(of_cell)? {
                 return Ok(false);
             }
-            match self.one(bench, stage, cell, repetition, &stuck) {
+            match self.one(cells, stage, cell, repetition, &stuck) {
                 Err(error)
-                    if bench.stuck.swap(false, Ordering::Relaxed) && stuck.len() < MORE_TRIES =>
+                    if cells.stuck.swap(false, Ordering::Relaxed) && stuck.len() < MORE_TRIES =>
                 {
                     stuck.push(error.to_string());
                 }
@@ -327,9 +323,10 @@ impl<'a> StudyCourse<'a> {
 
     /// Returns how the study ended: interrupted, unless the last cell is done.
     fn ended(&self) -> Ended {
-        match measured(self.document) == self.document.cells_planned {
-            true => Ended::Complete,
-            false => Ended::Interrupted,
+        if measured(self.document) == self.document.cells_planned {
+            Ended::Complete
+        } else {
+            Ended::Interrupted
         }
     }
 
@@ -337,21 +334,22 @@ impl<'a> StudyCourse<'a> {
     /// the study was stopped before that.
     fn one(
         &mut self,
-        bench: &Bench<'_>,
+        cells: &CellEnvironment<'_>,
         stage: &Stage<'_>,
         cell: &PlannedCell<'_>,
         repetition: u32,
         stuck: &[String],
     ) -> Result<bool, CommandError> {
         let id = id(cell.number, repetition);
-        let www = bench.work.www();
+        let www = cells.work.www();
         let (study, of_cell) = (&self.study.name, Some((cell, id.as_str())));
-        let hook = Hook { study, cell: of_cell, www: &www, stop: Some(bench.stop) };
+        let hook = Hook { study, cell: of_cell, www: &www, stop: Some(cells.stop) };
         let before = hook.run("before_cell", &self.study.hooks.before_cell);
-        let measured = before.and_then(|()| match bench.stop.load(Ordering::Relaxed) {
-            true => Ok(None),
-            false => {
-                bench.measure(cell, repetition, stage).map_err(|error| error_of_cell(&id, error))
+        let measured = before.and_then(|()| {
+            if cells.stop.load(Ordering::Relaxed) {
+                Ok(None)
+            } else {
+                cells.measure(cell, repetition, stage).map_err(|error| error_of_cell(&id, error))
             }
         });
         // The result is kept before anything else can fail.
@@ -423,11 +421,13 @@ impl<'a> StudyCourse<'a> {
         Some(left.sum::<f64>() * self.overhead())
     }
 
-    /// Returns how many times as long a study takes as its cells: hooks and writing files take time too.
+    /// Returns how many times as long a study takes as its cells: hooks and writing files take time
+    /// too.
     pub(super) fn overhead(&self) -> f64 {
-        match self.took_s > 0.0 {
-            true => (self.began.elapsed().as_secs_f64() / self.took_s).max(1.0),
-            false => 1.0,
+        if self.took_s > 0.0 {
+            (self.began.elapsed().as_secs_f64() / self.took_s).max(1.0)
+        } else {
+            1.0
         }
     }
 

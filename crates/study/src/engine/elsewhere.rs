@@ -127,9 +127,10 @@ fn levels_of(before: &StudyResult) -> Vec<At> {
 fn without_path(text: &str) -> Result<String, String> {
     let url = server(text).map_err(|why| format!("'{text}': {why}"))?;
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    match rest.trim_end_matches('/').contains('/') || url.path.contains('?') {
-        true => Err(format!("'{text}': omit the path, the study has its own")),
-        false => Ok(text.trim_end_matches('/').to_owned()),
+    if rest.trim_end_matches('/').contains('/') || url.path.contains('?') {
+        Err(format!("'{text}': omit the path, the study has its own"))
+    } else {
+        Ok(text.trim_end_matches('/').to_owned())
     }
 }
 
@@ -138,9 +139,10 @@ pub(super) fn found_here(study: &Study) -> Vec<UncontrolledSetting> {
     let interfaces = interfaces(study);
     let mut all = study.uncontrolled();
     for setting in all.iter_mut().filter(|one| one.place == UncontrolledPlace::Client) {
-        setting.found = match setting.name.contains('.') {
-            true => kernel_setting(&setting.name),
-            false => offload(&setting.name, &interfaces),
+        setting.found = if setting.name.contains('.') {
+            kernel_setting(&setting.name)
+        } else {
+            offload(&setting.name, &interfaces)
         };
     }
     all

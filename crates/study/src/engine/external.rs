@@ -59,9 +59,12 @@ impl ClientLoad<'_> {
         browsers: &Browsers,
         stop: &Arc<AtomicBool>,
     ) -> Result<Option<Done>, CommandError> {
-        let here = |file: &str| match self.client.is_browser() {
-            true => drive(self, browsers, stop),
-            false => run_to_end(self, file, stop),
+        let here = |file: &str| {
+            if self.client.is_browser() {
+                drive(self, browsers, stop)
+            } else {
+                run_to_end(self, file, stop)
+            }
         };
         let in_host = |host: &Host| host.within(|| here(host.name()));
         match hosts {

@@ -182,9 +182,10 @@ pub fn check_begun(path: &Path) -> Result<(), CommandError> {
         return Ok(());
     }
     let shown = path.display();
-    let how = match is_hardly_begun(path) {
-        true => format!("; it was killed before its first cell: start it again with --out {shown}"),
-        false => String::new(),
+    let how = if is_hardly_begun(path) {
+        format!("; it was killed before its first cell: start it again with --out {shown}")
+    } else {
+        String::new()
     };
     Err(CommandError::Usage(format!("'{shown}' has no {DOCUMENT}: no study to resume{how}")))
 }

@@ -57,9 +57,10 @@ impl Hook<'_> {
         let mut running = Running::start(&mut command).map_err(cannot)?;
         loop {
             if let Some(exit) = running.wait(LOOK).map_err(cannot)? {
-                return match exit.status.success() {
-                    true => Ok(()),
-                    false => Err(format!("failed: {}", exit.status)),
+                return if exit.status.success() {
+                    Ok(())
+                } else {
+                    Err(format!("failed: {}", exit.status))
                 };
             }
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {

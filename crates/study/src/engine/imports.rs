@@ -150,9 +150,10 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(cannot)?;
     file.take(LARGEST_IMPORT + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    match bytes.len() as u64 > LARGEST_IMPORT {
-        true => Err(format!("is larger than {} MiB", LARGEST_IMPORT >> 20)),
-        false => Ok(bytes),
+    if bytes.len() as u64 > LARGEST_IMPORT {
+        Err(format!("is larger than {} MiB", LARGEST_IMPORT >> 20))
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -190,9 +191,10 @@ fn place_file(
         Some(first) => first.saturating_add(number),
         None => last.saturating_add(1),
     };
-    match imported().filter(here).any(|cell| cell.repetition == repetition) {
-        true => Err(format!("repetition {repetition} was imported at these levels before")),
-        false => Ok(NewPlace { place, cell, repetition }),
+    if imported().filter(here).any(|cell| cell.repetition == repetition) {
+        Err(format!("repetition {repetition} was imported at these levels before"))
+    } else {
+        Ok(NewPlace { place, cell, repetition })
     }
 }
 

@@ -30,11 +30,10 @@ impl MachineNoise {
 impl fmt::Display for MachineNoise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ProcessorsUse { busy, stolen } = self.0;
-        match stolen >= ProcessorsUse::NOISY_STOLEN {
-            true => {
-                write!(f, "the hypervisor took {} of this machine's time", write_percent(stolen))
-            }
-            false => write!(f, "this machine's processors are {} busy", write_percent(busy)),
+        if stolen >= ProcessorsUse::NOISY_STOLEN {
+            write!(f, "the hypervisor took {} of this machine's time", write_percent(stolen))
+        } else {
+            write!(f, "this machine's processors are {} busy", write_percent(busy))
         }
     }
 }

@@ -162,11 +162,10 @@ fn engines_of(study: &Study, is_asked: impl Fn(Option<&str>) -> bool) -> Vec<&'s
     let of_fio = cells.iter().filter(|cell| cell.client() == Client::Fio);
     let urls = of_fio.flat_map(|cell| {
         let server = study.server_of(cell);
-        match is_asked(server) {
-            true => server
-                .and_then(|name| study.likely_urls(name))
-                .unwrap_or_else(|| study.targets.clone()),
-            false => Vec::new(),
+        if is_asked(server) {
+            server.and_then(|name| study.likely_urls(name)).unwrap_or_else(|| study.targets.clone())
+        } else {
+            Vec::new()
         }
     });
     let mut engines: Vec<_> = urls.filter_map(|url| engine_for(&url)).collect();

@@ -42,12 +42,13 @@ pub(super) fn check_reach(study: &Study, cells: &[PlannedCell<'_>]) -> Result<()
     let all: BTreeSet<Probed> = cells.iter().flat_map(|cell| of_cell(study, cell)).collect();
     let wrong = all.iter().filter_map(|one| one.lacks(&sizes));
     let wrong: Vec<String> = wrong.collect();
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(CommandError::Measure(format!(
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(CommandError::Measure(format!(
             "the servers elsewhere do not answer as the study needs: {}",
             wrong.join("; ")
-        ))),
+        )))
     }
 }
 
@@ -151,7 +152,7 @@ mod tests {
     use super::read_head;
 
     #[test]
-    fn a_head_has_a_status_and_may_have_a_length() {
+    fn reads_the_status_and_content_length_of_a_response_head() {
         let head = "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 12\r\n\r\nContent-Length: 3";
         assert_eq!(read_head(head), Some((200, Some(12))));
         assert_eq!(read_head("HTTP/1.0 404 No\r\n\r\n"), Some((404, None)));

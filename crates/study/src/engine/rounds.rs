@@ -7,8 +7,8 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_units::quantity::{counted, write_about};
 use sixmark_units::random::Random;
 
-use super::cell::Bench;
-use super::conduct::{StudyCourse, StudyEvent, finish};
+use super::cell::CellEnvironment;
+use super::conduct::{StudyEvent, StudyRun, finish};
 use super::machine_noise::MachineNoise;
 use super::stage::Stage;
 use crate::claims::{CellTimes, MOST_TIMES, cells_of_claim, forecast_claims};
@@ -17,8 +17,8 @@ use crate::study_result::{ClaimAnswer, ClaimEvidence, ClaimKind, ClaimScale};
 
 /// The code of the warning about claims that the time left can't decide.
 const OUT_OF_REACH: &str = "out_of_reach";
-/// After so many of the planned repetitions it is said which claims are out of reach. The scatter of
-/// fewer is not known well enough: that of six is wrong by a third.
+/// After so many of the planned repetitions it is said which claims are out of reach. The scatter
+/// of fewer is not known well enough: that of six is wrong by a third.
 const FIRST_FORECAST: u32 = 6;
 /// A claim whose forecast is this many times the time that is left is measured no more.
 const FAR_OUT_OF_REACH: f64 = 2.0;
@@ -92,21 +92,21 @@ impl OpenClaims {
     }
 }
 
-impl StudyCourse<'_> {
-    /// Measures the planned repetitions that are left. Of a study that goes on until it is decided it is
-    /// said as soon as that is known which claims can't be.
+impl StudyRun<'_> {
+    /// Measures the planned repetitions that are left. Of a study that goes on until it is decided
+    /// it is said as soon as that is known which claims can't be.
     pub(super) fn measure_planned(
         &mut self,
         left: &[(usize, u32)],
-        bench: &Bench<'_>,
+        cells: &CellEnvironment<'_>,
         stage: &mut Stage<'_>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, CommandError> {
         let early = left.iter().take_while(|(_, repetition)| *repetition <= FIRST_FORECAST).count();
         if self.document.until.is_none() || early == 0 || early == left.len() {
-            return self.all(left, bench, stage, tell);
+            return self.all(left, cells, stage, tell);
         }
-        if self.all(&left[..early], bench, stage, tell)? != Ended::Complete {
+        if self.all(&left[..early], cells, stage, tell)? != Ended::Complete {
             return Ok(Ended::Interrupted);
         }
         let claims = forecast_claims(self.study, &self.document.cells, FIRST_FORECAST);
@@ -115,15 +115,15 @@ impl StudyCourse<'_> {
         if let Some(said) = self.document.warnings.iter().find(|of| of.code == OUT_OF_REACH) {
             tell(&StudyEvent::Claims { said: &said.message });
         }
-        self.all(&left[early..], bench, stage, tell)
+        self.all(&left[early..], cells, stage, tell)
     }
 
-    /// Goes on until every claim that can be tested has an answer, none of the others can get one in
-    /// the time that is left, or the time is up. Each round measures only the cells that undecided
-    /// claims need, in random order.
+    /// Goes on until every claim that can be tested has an answer, none of the others can get one
+    /// in the time that is left, or the time is up. Each round measures only the cells that
+    /// undecided claims need, in random order.
     pub(super) fn decide_claims(
         &mut self,
-        bench: &Bench<'_>,
+        cells: &CellEnvironment<'_>,
         stage: &mut Stage<'_>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, CommandError> {
@@ -142,7 +142,7 @@ impl StudyCourse<'_> {
                     return Ok(Ended::Complete);
                 }
                 repetition += 1;
-                if self.round(&open.needed, repetition, bench, stage, tell)? != Ended::Complete {
+                if self.round(&open.needed, repetition, cells, stage, tell)? != Ended::Complete {
                     return Ok(Ended::Interrupted);
                 }
             }
@@ -172,7 +172,7 @@ impl StudyCourse<'_> {
         &mut self,
         needed: &BTreeSet<usize>,
         repetition: u32,
-        bench: &Bench<'_>,
+        cells: &CellEnvironment<'_>,
         stage: &mut Stage<'_>,
         tell: &mut dyn FnMut(&StudyEvent<'_>),
     ) -> Result<Ended, CommandError> {
@@ -184,7 +184,7 @@ impl StudyCourse<'_> {
         let left: Vec<(usize, u32)> = order.into_iter().map(|at| (at, repetition)).collect();
         let measured = self.document.measured().count() as u32;
         self.document.cells_planned = measured + left.len() as u32;
-        self.all(&left, bench, stage, tell)
+        self.all(&left, cells, stage, tell)
     }
 
     /// Returns what the undecided claims of the study need, in the order of its file.
@@ -241,8 +241,9 @@ impl StudyCourse<'_> {
     }
 }
 
-/// Describes the estimate of a claim with its interval: `: after 10 repetitions it is 0.952 (0.876 to
-/// 1.035)`; empty if it has none, or is a difference in the measure's base unit, which says little.
+/// Describes the estimate of a claim with its interval:
+/// `: after 10 repetitions it is 0.952 (0.876 to 1.035)`; empty if it has none, or is a difference
+/// in the measure's base unit, which says little.
 fn describe_scatter(claim: &ClaimEvidence) -> String {
     let estimate = claim.estimate.filter(|of| of.of != ClaimScale::Difference);
     let Some((value, low, high)) = estimate.and_then(|of| Some((of.value, of.low?, of.high?)))

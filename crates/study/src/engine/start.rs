@@ -50,12 +50,13 @@ pub(super) fn begin_study(
 
 /// Refuses to go on until claims are decided if there are none.
 fn check_claims(study: &Study, options: &Options) -> Result<(), CommandError> {
-    match options.until_decided.is_some() && study.outputs.claims.is_empty() {
-        true => Err(CommandError::Usage(format!(
+    if options.until_decided.is_some() && study.outputs.claims.is_empty() {
+        Err(CommandError::Usage(format!(
             "--until decided: the study '{}' has no [[claims]]",
             study.name
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
@@ -214,12 +215,13 @@ fn check_looks(document: &StudyResult, path: &Path) -> Result<(), CommandError> 
     let most = document.measured().map(|cell| cell.repetition).max().unwrap_or(0);
     let rise = until.looks.windows(2).all(|two| two[0] < two[1]);
     let were = until.looks.iter().all(|look| (1..=most).contains(look));
-    match rise && were {
-        true => Ok(()),
-        false => Err(CommandError::Usage(format!(
+    if rise && were {
+        Ok(())
+    } else {
+        Err(CommandError::Usage(format!(
             "'{}': until.looks does not fit the {most} repetitions that were measured; the file is damaged",
             path.join("study.json").display()
-        ))),
+        )))
     }
 }
 

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_study_left_is_taken_away_by_itself_alone() {
+    fn a_study_removes_only_its_own_leftovers_of_a_killed_run() {
         let dir = tempfile::tempdir().unwrap();
         let base = std::env::temp_dir();
         let folder = study(&dir.path().join("one"));

@@ -161,9 +161,10 @@ fn read_h2load_report(text: &str) -> Result<ToldTransfers, String> {
 
 /// Fails if a report occurs more than once: a report is one repetition.
 fn only_one(text: &str, label: &str) -> Result<(), String> {
-    match text.lines().filter(|line| line.trim_start().starts_with(label)).count() > 1 {
-        true => Err("has several reports: write a file for each".to_owned()),
-        false => Ok(()),
+    if text.lines().filter(|line| line.trim_start().starts_with(label)).count() > 1 {
+        Err("has several reports: write a file for each".to_owned())
+    } else {
+        Ok(())
     }
 }
 

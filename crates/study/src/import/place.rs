@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_factor_has_a_level_that_is_known_or_new_where_it_may_be() {
+    fn requires_a_known_level_of_every_factor_except_the_import_factor() {
         let text = "imports = 'system'\n[factors]\nclient = ['curl', 'wget']\nsize = [1, 2]\n\
                     family = ['ipv6', 'ipv4']\nsystem = [{ name = 'this machine' }]\n";
         let (wget, six) = (ImportTool::Wget, Some(Family::Ipv6));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_with_one_level_and_a_family_that_is_no_factor_need_no_name() {
+    fn fills_in_factors_with_one_level_and_the_family_of_the_output() {
         let text = "imports = 'os'\n[factors]\nsize = [7]\nos = [{ name = 'here' }]\n";
         let of = |at: &str, family| place(text, at, ImportTool::Curl, family);
         assert_eq!(of("os=x", Some(Family::Ipv4)).unwrap(), "7 x ipv4");

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_has_a_port_said_or_not() {
+    fn reads_the_explicit_or_default_port_of_a_url() {
         for (url, port) in [
             ("http://a/", Some(80)),
             ("HTTPS://a:8443/x:1", Some(8443)),

@@ -92,7 +92,7 @@ Length: 5,879,824 [text/plain]
 ";
 
 #[test]
-fn logs_of_wget_are_read_whatever_its_version() {
+fn reads_logs_of_several_wget_versions() {
     let of = read(WGET);
     assert_eq!((of.tool, of.family, of.refused), (ImportTool::Wget, Some(Family::Ipv6), 1));
     assert_eq!((figure(&of, "sent"), figure(&of, "completed")), (3.0, 2.0));
@@ -111,7 +111,7 @@ fn logs_of_wget_are_read_whatever_its_version() {
 }
 
 #[test]
-fn what_powershell_writes_is_read_too() {
+fn reads_logs_in_utf_16_and_code_page_1252() {
     let units = WGET_WINDOWS.encode_utf16().flat_map(u16::to_le_bytes);
     let bytes: Vec<u8> = [0xff, 0xfe].into_iter().chain(units).collect();
     assert_eq!(read_output(&bytes, None).unwrap(), read(WGET_WINDOWS));
@@ -121,7 +121,7 @@ fn what_powershell_writes_is_read_too() {
 }
 
 #[test]
-fn units_and_forms_of_rates() {
+fn reads_the_units_and_forms_of_wget_rates() {
     let with = |line: &str| {
         let text = format!("--2026-11-26 00:11:43--  ftp://192.0.2.1/f\n{line}\n");
         read_output(text.as_bytes(), None)
@@ -138,7 +138,7 @@ fn units_and_forms_of_rates() {
 }
 
 #[test]
-fn logs_of_wget_that_tell_no_rate_are_refused() {
+fn rejects_wget_logs_without_a_usable_rate() {
     let again = WGET.replacen("--  http", "--  (try: 2)  http", 1);
     assert!(refused(&again).contains("line 1: a transfer was tried again"), "{}", refused(&again));
     let mixed = WGET.replacen("[2001:db8::1]", "192.0.2.1", 2);
@@ -153,7 +153,7 @@ fn logs_of_wget_that_tell_no_rate_are_refused() {
 const CURL: &str = r#"{"certs":"","content_type":"application/octet-stream","errormsg":null,"exitcode":0,"http_code":200,"num_connects":1,"remote_ip":"2001:db8::1","remote_port":80,"response_code":200,"scheme":"HTTP","size_download":1000000,"size_header":121,"speed_download":100000000,"time_appconnect":0.000000,"time_connect":0.001000,"time_namelookup":0.000017,"time_pretransfer":0.001500,"time_starttransfer":0.003500,"time_total":0.010000,"urlnum":0,"curl_version":"libcurl/7.88.1 OpenSSL/3.0.19"}"#;
 
 #[test]
-fn objects_of_curl_are_read_whether_lines_separate_them_or_not() {
+fn reads_curl_json_objects_with_or_without_line_breaks() {
     let of = read(CURL);
     assert_eq!((of.tool, of.family, of.took_s), (ImportTool::Curl, Some(Family::Ipv6), 0.01));
     assert_eq!(of.version.as_deref(), Some("libcurl/7.88.1 OpenSSL/3.0.19"));
@@ -271,7 +271,7 @@ fn a_test_of_iperf3_is_one_transfer() {
 }
 
 #[test]
-fn other_files_are_refused_in_a_clause() {
+fn rejects_output_of_unknown_tools_with_a_reason() {
     for (text, why) in [
         ("", "is empty"),
         (" \n\u{feff}", "is not the output"),

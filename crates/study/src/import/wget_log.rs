@@ -75,9 +75,10 @@ impl WgetLog {
         let is_plain =
             host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-".contains(&byte));
         let elsewhere = is_plain && !to.to_ascii_lowercase().contains(&host);
-        match elsewhere || port.zip(port_of_url(&self.url)).is_some_and(is_other) {
-            true => Err(format!("it was connected to {to}, so that it went {THROUGH_PROXY}")),
-            false => Ok(()),
+        if elsewhere || port.zip(port_of_url(&self.url)).is_some_and(is_other) {
+            Err(format!("it was connected to {to}, so that it went {THROUGH_PROXY}"))
+        } else {
+            Ok(())
         }
     }
 

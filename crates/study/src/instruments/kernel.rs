@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_samples_of_a_load_are_those_around_it() {
+    fn selects_the_samples_that_surround_a_load() {
         let all: Vec<VitalsSample> = [10, 20, 30, 40, 50].map(sample).into();
         let of = |began_us, ended_us| at(samples_of_load(&all, LoadTime { began_us, ended_us }));
         assert_eq!(of(22, 38), [20, 30, 40]);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn many_samples_become_few_spans_that_lose_nothing() {
+    fn condenses_many_samples_into_few_spans_with_the_same_rates() {
         let all: Vec<VitalsSample> = (0..1_000).map(|at| sample(at * 10_000)).collect();
         let found = over_time(&all);
         assert!(found.begins_s.len() <= MOST, "{}", found.begins_s.len());
@@ -232,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn the_most_sockets_of_a_state_are_those_of_one_reading() {
+    fn reports_the_peak_number_of_sockets_in_each_state() {
         let all: Vec<VitalsSample> = (0..30).map(sample).collect();
         let most = most_sockets(&all, Family::Ipv6);
         assert_eq!(most, BTreeMap::from([("established".to_owned(), 6)]));
     }
 
     #[test]
-    fn a_figure_has_four_digits() {
+    fn rounds_figures_to_four_significant_digits() {
         assert_eq!([0.0, 0.123_456, 12_345.6, 1.0].map(short), [0.0, 0.1235, 12_350.0, 1.0]);
     }
 }

@@ -67,17 +67,19 @@ fn one_entry(
     let label = study.labels.levels(at);
     let at = at.to_vec();
     if let Some(with) = &spec.interaction {
-        let pairs = match repeated {
-            true => interaction::by_repetition(spec, with, seen, &here),
-            false => interaction::by_factors(study, (spec, with), seen, &here, pairing),
+        let pairs = if repeated {
+            interaction::by_repetition(spec, with, seen, &here)
+        } else {
+            interaction::by_factors(study, (spec, with), seen, &here, pairing)
         };
         let entry = interaction::entry(&label, spec, with, &pairs, &study.labels);
         let places = with.sides().map(|at| [&here[..], &[at]].concat());
         return comparable(ComparisonEntry { at, ..entry }, study, spec, seen, &places);
     }
-    let pairs = match repeated {
-        true => by_repetition(spec, seen, &here),
-        false => by_factors(study, spec, seen, &here, pairing),
+    let pairs = if repeated {
+        by_repetition(spec, seen, &here)
+    } else {
+        by_factors(study, spec, seen, &here, pairing)
     };
     let names = [&spec.a, &spec.b].map(|level| study.labels.level(&side_of(spec, level)));
     let names = names.each_ref().map(String::as_str);

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_that_of_the_means() {
+    fn computes_a_change_as_the_ratio_of_the_means() {
         let of = change(&[(110.0, 100.0), (130.0, 100.0)]).unwrap();
         assert_eq!((of.ratio, of.n), (1.2, 2));
         // Differences of a twelfth on either side: 12.706 of their standard error.
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn what_drifts_with_the_repetitions_does_not_widen_the_interval() {
+    fn drift_over_repetitions_does_not_widen_the_interval() {
         let (low, high) =
             change(&[(11.0, 10.0), (22.0, 20.0), (33.0, 30.0)]).unwrap().interval.unwrap();
         assert!((low - 1.1).abs() < 1e-9 && (high - 1.1).abs() < 1e-9, "{low} {high}");
     }
 
     #[test]
-    fn one_pair_has_no_interval_and_none_no_change() {
+    fn gives_no_interval_for_one_pair_and_no_change_for_no_pair() {
         assert!(change(&[(2.0, 1.0)]).unwrap().interval.is_none());
         assert!(change(&[]).is_none() && change(&[(1.0, 0.0)]).is_none());
     }

@@ -20,8 +20,9 @@ pub(super) fn why_missing(
     if !measure.is_of_speed() || sent == 0.0 || completed > 0.0 {
         return None;
     }
-    Some(match sum(Metric::Outcome(Outcome::Timeout)) > 0.0 {
-        true => MissingFigure::Stalled,
-        false => MissingFigure::Failed,
+    Some(if sum(Metric::Outcome(Outcome::Timeout)) > 0.0 {
+        MissingFigure::Stalled
+    } else {
+        MissingFigure::Failed
     })
 }

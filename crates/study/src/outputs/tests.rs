@@ -103,7 +103,7 @@ pub(crate) fn some(family: Family, at: &[At], repetition: u32) -> Option<f64> {
 pub(crate) const SIZES: &str = "[factors]\nsize = [1, 2]\nfamily = ['ipv6', 'ipv4']\n";
 
 #[test]
-fn pairs_are_the_other_factors_combinations_and_repetitions_are_averaged() {
+fn pairs_the_other_factors_levels_and_averages_repetitions() {
     let study = study(&format!("{SIZES}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n"));
     let compared = &comparisons(&study, &measured(&study, some))[0];
     assert_eq!(compared.paired_by, ["size"]);
@@ -128,7 +128,7 @@ fn without_another_factor_repetitions_are_the_pairs() {
 }
 
 #[test]
-fn cells_of_both_families_are_pairs_of_their_own() {
+fn pairs_the_families_within_a_cell_that_measures_both() {
     let text = "[factors]\nratio = ['1:1', '4:1']\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\nby = ['ratio']\n\
         [[comparisons]]\nname = 'd'\nfactor = 'ratio'\nmeasure = 'goodput'\nby = ['family']\n\
         [[comparisons]]\nname = 'e'\nfactor = 'ratio'\nmeasure = 'goodput'\n";
@@ -147,7 +147,7 @@ fn cells_of_both_families_are_pairs_of_their_own() {
 }
 
 #[test]
-fn tables_have_figures_intervals_and_what_was_published() {
+fn tables_show_figures_intervals_and_published_figures() {
     let text = format!(
         "{SIZES}[[tables]]\nname = 't'\nrows = ['size']\n\
          measures = [{{ measure = 'goodput', unit = 'MB/s' }}]\n\
@@ -189,7 +189,7 @@ fn charts_have_a_line_for_each_combination_and_the_published_ones() {
 }
 
 #[test]
-fn of_nothing_there_is_nothing() {
+fn outputs_without_measured_cells_are_empty() {
     let text = format!(
         "{SIZES}[[tables]]\nname = 't'\nmeasures = ['goodput']\n[[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n"
     );
@@ -212,7 +212,7 @@ fn offloaded(family: Family, at: &[At], repetition: u32) -> Option<f64> {
 }
 
 #[test]
-fn improvement_stands_in_percent_for_each_combination_of_the_others() {
+fn shows_improvement_in_percent_per_combination_of_other_factors() {
     let text = format!(
         "{OFFLOAD}[[tables]]\nname = 't'\nwhere = {{ offload = 'on' }}\nrows = ['block', 'family']\n\
          measures = ['goodput']\nimprovement = {{ factor = 'family', of = 'ipv6', over = 'ipv4' }}\n"
@@ -233,7 +233,7 @@ fn improvement_stands_in_percent_for_each_combination_of_the_others() {
 }
 
 #[test]
-fn what_is_better_when_lower_improves_when_it_falls() {
+fn reports_a_fall_of_a_lower_is_better_measure_as_improvement() {
     let text = format!(
         "{OFFLOAD}[[tables]]\nname = 't'\nwhere = {{ block = 'small' }}\nrows = ['offload', 'family']\n\
          measures = ['cpu_share']\nimprovement = {{ factor = 'offload', of = 'on', over = 'off' }}\n"
@@ -309,7 +309,7 @@ pub(crate) fn sick_at_two(family: Family, at: &[At]) -> u16 {
 }
 
 #[test]
-fn a_family_that_is_sick_at_one_of_many_levels_is_not_compared() {
+fn does_not_compare_a_family_that_answers_errors_at_one_level() {
     let text = format!(
         "{SIX_LEVELS}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\n\
          [[comparisons]]\nname = 'd'\nmeasure = 'goodput'\nby = ['size']\n\
@@ -341,7 +341,7 @@ fn a_family_that_is_sick_at_one_of_many_levels_is_not_compared() {
 }
 
 #[test]
-fn a_chart_of_speed_marks_what_must_not_be_read_side_by_side() {
+fn speed_charts_mark_points_that_are_not_comparable() {
     let text = format!(
         "{SIX_LEVELS}[[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n\
          [[figures]]\nname = 'g'\nx = 'size'\ny = 'failed'\n"
@@ -393,7 +393,7 @@ pub(crate) fn counted(study: &Study, complete: impl Fn(&[At]) -> u32) -> Vec<Cel
 }
 
 #[test]
-fn what_stalled_is_marked_in_tables_and_charts() {
+fn marks_stalled_figures_in_tables_and_charts() {
     let text = format!(
         "{SIZES}[[tables]]\nname = 't'\nrows = ['size']\nmeasures = ['goodput', 'NORMAL']\n\
          [[figures]]\nname = 'f'\nx = 'size'\ny = 'goodput'\n"

@@ -17,10 +17,8 @@ const FURTHEST: f64 = 9.0;
 /// it.
 pub(super) fn comparison_blocks(of: &StudyComparison, labels: &LevelLabels) -> Vec<Block> {
     let by: Vec<&str> = of.paired_by.iter().map(|factor| labels.factor(factor)).collect();
-    let paired = match by.is_empty() {
-        true => String::new(),
-        false => format!(", paired by {}", by.join(" and ")),
-    };
+    let paired =
+        if by.is_empty() { String::new() } else { format!(", paired by {}", by.join(" and ")) };
     let at = |factor: &str, level: &str| At { factor: factor.to_owned(), level: level.to_owned() };
     let with = of.interaction.as_ref().map_or(String::new(), |with| {
         let [one, other] = [&with.of, &with.over].map(|level| at(&with.factor, level));
@@ -33,9 +31,10 @@ pub(super) fn comparison_blocks(of: &StudyComparison, labels: &LevelLabels) -> V
     let more = named.filter(|words| !title.contains(&words.to_lowercase()));
     let more: Vec<String> = std::iter::once(of.title.clone()).chain(more).collect();
     let caption = format!("{}{with}: geometric mean of the ratios{paired}", more.join(", "));
-    let few = match of.paired_by.iter().any(|by| by == "repetition") {
-        true => "too few repetitions",
-        false => "too few pairs",
+    let few = if of.paired_by.iter().any(|by| by == "repetition") {
+        "too few repetitions"
+    } else {
+        "too few pairs"
     };
     let mut groups = vec![Group { name: None, rows: entries(&of.entries, few) }];
     if !of.published.is_empty() {
@@ -110,9 +109,12 @@ pub(super) fn entries(all: &[ComparisonEntry], few: &str) -> Vec<Row> {
 pub(super) fn scale(entries: &[&ComparisonEntry]) -> EffectScale {
     let ratios = || entries.iter().filter_map(|entry| entry.ratio);
     let furthest = ratios().map(|r| EffectScale::distance(r.value - 1.0)).fold(0.0, f64::max);
-    let ends = ratios().flat_map(|r| match interval::is_too_wide(r) {
-        true => [r.value; 3],
-        false => [r.value, r.low.unwrap_or(1.0), r.high.unwrap_or(1.0)],
+    let ends = ratios().flat_map(|r| {
+        if interval::is_too_wide(r) {
+            [r.value; 3]
+        } else {
+            [r.value, r.low.unwrap_or(1.0), r.high.unwrap_or(1.0)]
+        }
     });
     let most = FURTHEST.max((1.08 * furthest).exp_m1());
     EffectScale::around(ends.map(|ratio| ratio - 1.0), most, 0.0).of_ratios()

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_of_many_lines_is_one_for_each_level() {
+    fn splits_a_chart_with_many_lines_by_level() {
         let axis = |label: &str| Axis { label: label.into(), ..Axis::default() };
         let mut series = vec![line("published: IPv6", &[("family", "ipv6")], true)];
         for (server, client) in [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")] {

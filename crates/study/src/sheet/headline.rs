@@ -205,9 +205,10 @@ fn in_headline(claim: &ClaimResult) -> Option<String> {
 fn within_a_sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first: String = letters.next().map(|c| c.to_lowercase().collect()).unwrap_or_default();
-    match letters.next().is_some_and(char::is_uppercase) {
-        true => text.to_owned(),
-        false => first + text.chars().next().map_or("", |c| &text[c.len_utf8()..]),
+    if letters.next().is_some_and(char::is_uppercase) {
+        text.to_owned()
+    } else {
+        first + text.chars().next().map_or("", |c| &text[c.len_utf8()..])
     }
 }
 

@@ -78,9 +78,10 @@ impl Combination<'_> {
 
 /// The columns that name the levels.
 fn level_columns(factors: &[&str], labels: &LevelLabels) -> Vec<Column> {
-    match factors.is_empty() {
-        true => vec![Column::words("")],
-        false => factors.iter().map(|name| Column::words(labels.factor(name))).collect(),
+    if factors.is_empty() {
+        vec![Column::words("")]
+    } else {
+        factors.iter().map(|name| Column::words(labels.factor(name))).collect()
     }
 }
 

@@ -22,9 +22,12 @@ pub(super) fn sides_of_lines(lines: &[Line]) -> Vec<usize> {
             sides.push(usize::from(family == Family::Ipv4));
             continue;
         }
-        let is_of = |other: &&Line| match line.published {
-            true => !other.published && line.at.iter().all(|at| other.at.contains(at)),
-            false => other.family == line.family && other.at == line.at,
+        let is_of = |other: &&Line| {
+            if line.published {
+                !other.published && line.at.iter().all(|at| other.at.contains(at))
+            } else {
+                other.family == line.family && other.at == line.at
+            }
         };
         let found = seen.iter().position(is_of).filter(|_| !line.at.is_empty());
         sides.push(
@@ -60,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_published_line_looks_like_the_first_measured_one_of_its_levels() {
+    fn styles_a_published_line_like_the_first_measured_line_it_matches() {
         let [v6, v4] = ["ipv6", "ipv4"].map(|level| ("family", level));
         let [one, other] = ["sixmark", "firefox"].map(|level| ("client", level));
         let lines = [

@@ -159,9 +159,10 @@ fn series(line: &Line, side: usize, places: &ChartPlaces<'_>, y: &Axis) -> Serie
     let lows = lows.into_iter().map(|low| low.map(|low| low.max(y.from))).collect();
     let highs = each(|dot| dot.high.filter(|_| has_interval(dot)));
     let missing_at = |x: f64| line.missing.iter().find(|dot| dot.x == x);
-    let missing = match line.missing.is_empty() {
-        true => Vec::new(),
-        false => marks.iter().map(|(x, _)| missing_at(*x).map(|dot| dot.why.words())).collect(),
+    let missing = if line.missing.is_empty() {
+        Vec::new()
+    } else {
+        marks.iter().map(|(x, _)| missing_at(*x).map(|dot| dot.why.words())).collect()
     };
     Series { name, side, mark, ys: each(|dot| dot.y), lows, highs, missing }
 }
@@ -175,10 +176,7 @@ fn x_axis(places: &ChartPlaces<'_>) -> Axis {
         Scale::Log => (first / 1.2, last * 1.2),
         Scale::Linear => {
             // Categories have half a place on either side, for their names.
-            let edge = match places.is_numeric() {
-                true => ((last - first) * 0.04).max(0.25),
-                false => 0.5,
-            };
+            let edge = if places.is_numeric() { ((last - first) * 0.04).max(0.25) } else { 0.5 };
             (first - edge, last + edge)
         }
     };
@@ -285,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_that_must_not_be_read_beside_others_is_in_the_table_alone() {
+    fn lists_points_that_are_not_comparable_only_in_the_table() {
         let why = "IPv6 gives nothing but errors: 0 of 9 accepted";
         let points = vec![dot("1", 10.0, None), dot("2", 900.0, Some(why)), dot("3", 30.0, None)];
         let figure = figure(vec![line("IPv6", false, points)]);
@@ -301,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn published_points_are_hollow_and_far_ones_need_a_logarithmic_axis() {
+    fn draws_published_points_hollow_and_far_points_on_a_log_axis() {
         let of = |published| {
             let near = line("IPv6", false, vec![dot("1000", 10.0, None), dot("2000", 20.0, None)]);
             drawn_chart(&figure(vec![near, line("published", true, vec![published])]))
@@ -319,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_arrived_is_drawn_as_none() {
+    fn shows_a_stalled_point_as_none() {
         let mut one = line("IPv6", false, vec![dot("1", 10.0, None)]);
         let (x, label, why) = (2.0, "2".to_owned(), MissingFigure::Stalled);
         one.missing.push(MissingDot { x, label, why });

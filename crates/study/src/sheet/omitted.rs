@@ -14,9 +14,7 @@ pub fn describe_omitted(omitted: &OmittedService, labels: &LevelLabels) -> Strin
     let OmittedService { service, reason, levels } = omitted;
     let others = levels.iter().filter(|at| at.level != *service);
     let others: Vec<String> = others.map(|at| labels.level(at)).collect();
-    let with = match others.is_empty() {
-        true => String::new(),
-        false => format!(", with {}", others.join(", ")),
-    };
+    let with =
+        if others.is_empty() { String::new() } else { format!(", with {}", others.join(", ")) };
     format!("{service} is omitted{with}: {reason}.")
 }

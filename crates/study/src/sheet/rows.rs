@@ -8,9 +8,10 @@ use sixmark_sheet::write::figure;
 
 /// Returns the first columns, which name levels of these factors.
 pub(super) fn factor_columns(factors: &[String], labels: &LevelLabels) -> Vec<Column> {
-    match factors.is_empty() {
-        true => vec![Column::words("")],
-        false => factors.iter().map(|name| Column::words(labels.factor(name))).collect(),
+    if factors.is_empty() {
+        vec![Column::words("")]
+    } else {
+        factors.iter().map(|name| Column::words(labels.factor(name))).collect()
     }
 }
 

@@ -63,9 +63,10 @@ fn caption(alike: &[&Asked], labels: &LevelLabels) -> String {
     let most = values.map(|value| value.n).max().unwrap_or(0);
     let places = alike.iter().map(place).filter(|place| !place.is_empty());
     let inner: Vec<String> = places.chain(first.statistic.over(most)).collect();
-    match inner.is_empty() {
-        true => first.title.clone(),
-        false => format!("{} ({})", first.title, inner.join("; ")),
+    if inner.is_empty() {
+        first.title.clone()
+    } else {
+        format!("{} ({})", first.title, inner.join("; "))
     }
 }
 
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_with_the_same_figures_are_one_and_a_remark_is_said_once() {
+    fn merges_tables_with_the_same_figures_and_prints_a_remark_once() {
         let rows = [("1:1", 5.0, 1.0), ("4:1", 8.0, 2.0)];
         let other = [("1:1", 5.0, 1.0), ("4:1", 8.0, 3.0)];
         let tables = [table("a", &rows), table("b", &other), table("c", &rows)];
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_begins_at_0_is_shown_however_many_repetitions_there_are() {
+    fn shows_an_interval_that_begins_at_0_with_a_note() {
         let mut some = table("a", &[("1:1", 5.0, 0.0), ("4:1", 8.0, 0.0)]);
         some.columns[0].measure = "response.p50".parse().unwrap();
         let value = &mut some.rows[0].values[0];
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_every_row_has_is_a_sentence() {
+    fn states_a_figure_that_all_rows_share_in_a_sentence() {
         let same = "The same at both levels of ratio: failed 0.";
         let some = table("a", &[("1:1", 5.0, 0.0), ("4:1", 8.0, 0.0)]);
         let caption = "Ends (server a; median of 3 repetitions)";

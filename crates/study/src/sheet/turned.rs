@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_direction_that_turned_is_said() {
+    fn reports_a_direction_opposite_to_the_published_one() {
         let said = |published| said(vec![entry("x", RatioFinding::Lower, [0.8, 0.95])], published);
         assert!(said(RatioFinding::Higher).contains("opposite"));
         assert_eq!(
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_within_the_margin_contradicts_nobody() {
+    fn does_not_call_a_difference_within_the_margin_opposite() {
         let little = entry("nginx", RatioFinding::Equivalent, [0.995, 0.999]);
         let some = entry("apache", RatioFinding::Lower, [0.93, 0.98]);
         let both = said(vec![little.clone(), some.clone()], RatioFinding::Higher);

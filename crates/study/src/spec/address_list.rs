@@ -21,9 +21,10 @@ impl FromStr for AddressList {
 
     fn from_str(text: &str) -> Result<AddressList, String> {
         let ratio: PlanRatio = text.parse()?;
-        match ratio.v6().max(ratio.v4()) <= MOST_ENTRIES {
-            true => Ok(AddressList(ratio)),
-            false => Err(format!("has more than {MOST_ENTRIES} entries of a family")),
+        if ratio.v6().max(ratio.v4()) <= MOST_ENTRIES {
+            Ok(AddressList(ratio))
+        } else {
+            Err(format!("has more than {MOST_ENTRIES} entries of a family"))
         }
     }
 }

@@ -25,10 +25,8 @@ pub fn count_cells(study: &Study) -> Result<u32, String> {
         sizes.fold(1, u64::saturating_mul)
     };
     let of_groups = study.groups.iter().map(of_group).fold(0, u64::saturating_add);
-    let product = match study.groups.is_empty() {
-        true => of_factors.fold(1, u64::saturating_mul),
-        false => of_groups,
-    };
+    let product =
+        if study.groups.is_empty() { of_factors.fold(1, u64::saturating_mul) } else { of_groups };
     let repetitions = u64::from(study.repetitions.get());
     if product > MOST_CELLS || product.saturating_mul(repetitions) > MOST_MEASURED {
         return Err(format!(
@@ -41,10 +39,8 @@ pub fn count_cells(study: &Study) -> Result<u32, String> {
 
 /// Returns the cells in the written order: the last factor changes fastest.
 pub fn cells(study: &Study) -> Vec<PlannedCell<'_>> {
-    let mut all: Vec<Vec<(&str, &Level)>> = match study.groups.is_empty() {
-        true => combine(&study.factors, |_, _| true),
-        false => union(study),
-    };
+    let mut all: Vec<Vec<(&str, &Level)>> =
+        if study.groups.is_empty() { combine(&study.factors, |_, _| true) } else { union(study) };
     all.retain(|levels| !study.exclude.iter().any(|out| is_at(levels, out)));
     let cell = |levels| PlannedCell {
         number: 0,

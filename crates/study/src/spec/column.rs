@@ -23,11 +23,10 @@ pub struct ColumnSpec {
 
 /// Checks the name of a study, a table, a chart or a comparison.
 pub(super) fn column_name(text: &str) -> Result<String, String> {
-    match is_name(text) {
-        true => Ok(text.to_owned()),
-        false => {
-            Err(format!("'{text}' is not a valid name: use lower-case letters, digits, - and _"))
-        }
+    if is_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("'{text}' is not a valid name: use lower-case letters, digits, - and _"))
     }
 }
 

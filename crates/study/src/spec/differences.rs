@@ -112,9 +112,12 @@ pub(super) fn held_fixed(
     let is_varied = |name: &str| name == FAMILY || factors.iter().any(|known| has(known, name));
     let fixed = all.into_iter().filter(|(factor, levels)| levels.len() > 1 && !is_varied(factor));
     let fixed: Vec<String> = fixed
-        .map(|(factor, levels)| match imports == Some(factor) {
-            true => format!("{factor} ({}) unless it is imported", levels.join(", ")),
-            false => format!("{factor} ({})", levels.join(", ")),
+        .map(|(factor, levels)| {
+            if imports == Some(factor) {
+                format!("{factor} ({}) unless it is imported", levels.join(", "))
+            } else {
+                format!("{factor} ({})", levels.join(", "))
+            }
         })
         .collect();
     (!fixed.is_empty()).then(|| format!("Not varied here: {}.", fixed.join("; ")))

@@ -78,10 +78,8 @@ pub(super) fn settings(fields: Option<FileFields<'_>>, known: &Known<'_>) -> Vec
 /// Parses a key and its value.
 fn setting(field: &FileField<'_>, known: &Known<'_>) -> Option<Setting> {
     let key = key_of(field, known)?;
-    let value = match field.is_list() {
-        true => SettingValue::List(field.texts()),
-        false => given(field.scalar()?),
-    };
+    let value =
+        if field.is_list() { SettingValue::List(field.texts()) } else { given(field.scalar()?) };
     check_setting(Setting { key, value, line: field.line() }, field, known)
 }
 

@@ -39,9 +39,10 @@ impl Study {
     /// Returns a message that the study has no service of this name.
     pub(crate) fn no_service(&self, name: &str) -> String {
         let names: Vec<&str> = self.services.iter().map(|one| one.name.as_str()).collect();
-        match names.is_empty() {
-            true => format!("the study has no service '{name}': it has none"),
-            false => format!("the study has no service '{name}'; it has: {}", names.join(", ")),
+        if names.is_empty() {
+            format!("the study has no service '{name}': it has none")
+        } else {
+            format!("the study has no service '{name}'; it has: {}", names.join(", "))
         }
     }
 }

@@ -78,9 +78,10 @@ impl KnownNames<'_> {
     pub(super) fn levels_in(&self, group: Option<&str>, factor: &str) -> Vec<&str> {
         let group = self.groups.iter().find(|known| Some(known.name.as_str()) == group);
         let of_group = group.and_then(|group| group.levels_of(factor)).unwrap_or_default();
-        match of_group.is_empty() {
-            true => self.levels(factor),
-            false => of_group.iter().map(String::as_str).collect(),
+        if of_group.is_empty() {
+            self.levels(factor)
+        } else {
+            of_group.iter().map(String::as_str).collect()
         }
     }
 

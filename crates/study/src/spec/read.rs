@@ -146,9 +146,8 @@ fn stage<'a>(
     let [usual_quick, usual_full] = ["quick", "full"].map(|name| form(fields.table(name)));
     let (lab, of_lab) = labs(book, fields, context, usual_full.there);
     let OfLab { form: lab_form, quick: lab_quick, full: lab_full, made } = of_lab;
-    let of = |of_lab: StudyForm<'a>, usual| match context.form.in_lab && of_lab.there {
-        true => of_lab,
-        false => usual,
+    let of = |of_lab: StudyForm<'a>, usual| {
+        if context.form.in_lab && of_lab.there { of_lab } else { usual }
     };
     let (quick, full) = (of(lab_quick, usual_quick), of(lab_full, usual_full));
     let of_file = services(fields.table("services"), &Surroundings::default());
@@ -178,14 +177,13 @@ fn made_in_lab(
     names: &KnownNames<'_>,
     context: &ReadContext<'_>,
 ) -> Outputs {
-    let found = match context.form.in_lab {
-        true => outputs(&mut made, names),
-        false => {
-            for name in ["tables", "figures", "comparisons", "claims"] {
-                made.take(name);
-            }
-            Outputs::default()
+    let found = if context.form.in_lab {
+        outputs(&mut made, names)
+    } else {
+        for name in ["tables", "figures", "comparisons", "claims"] {
+            made.take(name);
         }
+        Outputs::default()
     };
     made.end();
     found

@@ -141,7 +141,7 @@ by = ["client"]
 "#;
 
 #[test]
-fn a_whole_study_is_read() {
+fn reads_a_complete_study_file() {
     let study = good(WHOLE);
     assert_eq!(
         (study.name.as_str(), study.repetitions.get(), study.order),
@@ -163,7 +163,7 @@ fn a_whole_study_is_read() {
 }
 
 #[test]
-fn a_cell_is_the_words_of_a_run() {
+fn turns_a_cell_into_the_arguments_of_a_run() {
     let study = good(WHOLE);
     let all = cells(&study);
     let urls = |_: &str| Some(vec!["http://[::1]:6/".to_owned(), "http://127.0.0.1:4".to_owned()]);
@@ -190,7 +190,7 @@ fn a_cell_is_the_words_of_a_run() {
 }
 
 #[test]
-fn urls_of_a_family_that_a_ratio_leaves_out_are_left_out() {
+fn omits_urls_of_a_family_with_ratio_zero() {
     let study = good(&with("[factors]\nratio = ['1:1', '1:0', '0:1']"));
     let numbers: Vec<usize> = cells(&study)
         .iter()
@@ -200,7 +200,7 @@ fn urls_of_a_family_that_a_ratio_leaves_out_are_left_out() {
 }
 
 #[test]
-fn a_seed_repeats_the_order_and_each_repetition_is_a_block() {
+fn schedules_each_repetition_as_a_block_in_a_seeded_order() {
     let text = with("repetitions = 4\n[factors]\nsize = [1, 2, 3, 4, 5, 6, 7]\npath = ['/{size}']");
     let study = good(&text);
     let order = |seed| schedule(&study, 7, seed);
@@ -329,7 +329,7 @@ const WRONG: &[(&str, usize, &[&str])] = &[
 ];
 
 #[test]
-fn what_is_wrong_is_named_with_line_key_and_what_is_allowed() {
+fn errors_name_the_line_the_key_and_the_allowed_values() {
     let at = "name = 'x'\ntargets = ['http://[::1]:80']\n";
     for &(more, line, parts) in WRONG {
         let wrongs = read(&format!("{at}{more}"), false).expect_err(more);
@@ -344,7 +344,7 @@ fn what_is_wrong_is_named_with_line_key_and_what_is_allowed() {
 }
 
 #[test]
-fn services_say_what_is_wrong_with_them() {
+fn reports_mistakes_in_services() {
     for (service, parts) in [
         ("command = ['{prot}']", &["{prot} has no value here", "{port}, {port6}, {dir}"][..]),
         ("urls = ['http://[::1]:{port}']", &["without braces"]),
@@ -370,7 +370,7 @@ fn services_say_what_is_wrong_with_them() {
 }
 
 #[test]
-fn clients_are_refused_what_they_can_not_do() {
+fn rejects_options_that_a_client_does_not_support() {
     for (client, options, part) in [
         ("curl", "concurrency = 2", "one at a time"),
         ("curl", "duration = '1s'", "count = N"),
@@ -394,7 +394,7 @@ fn clients_are_refused_what_they_can_not_do() {
 }
 
 #[test]
-fn published_figures_are_read_strictly() {
+fn rejects_malformed_published_figures() {
     let table = "title = 'T'\nsource = 'S'\n[[tables]]\nname = 'p'\nfactors = ['a']\n\
         columns = [{ measure = 'goodput' }]\n";
     for (more, line, part) in [
@@ -426,7 +426,7 @@ fn published_figures_are_read_strictly() {
 }
 
 #[test]
-fn published_figures_keep_their_digits_and_ranges_have_no_middle() {
+fn published_figures_keep_their_digits_and_ranges_get_no_midpoint() {
     let text = "title = 'T'\nsource = 'S'\n[[tables]]\nname = 'p'\nfactors = ['a']\n\
         columns = [{ measure = 'delay.mean', unit = 'ms' }]\n\
         rows = [['w', 1.9640], ['x', 7522], ['y', [84, 103.0]], ['z', { derived = 26.60 }], ['-', '-']]\n";
@@ -457,7 +457,7 @@ fn too_many_cells_are_refused_before_they_are_made() {
 }
 
 #[test]
-fn levels_may_set_things_together() {
+fn levels_override_options_and_settings_override_levels() {
     let text = with(
         "[factors]\nclient = ['sixmark', 'curl']\nhow = [{ name = 'a', count = 1 }, { name = 'b' }]\n\
          family = ['ipv6']\n[options]\ncount = 5\n\
@@ -470,7 +470,7 @@ fn levels_may_set_things_together() {
 }
 
 #[test]
-fn the_short_form_may_lack_levels_that_outputs_name() {
+fn quick_form_may_omit_levels_that_outputs_name() {
     let text = with(
         "[factors]\nclient = ['sixmark', 'curl']\nfamily = ['ipv6']\n[options]\ncount = 5\n\
          [quick.factors]\nclient = ['sixmark']\n\
@@ -485,7 +485,7 @@ fn the_short_form_may_lack_levels_that_outputs_name() {
 }
 
 #[test]
-fn improvements_and_interactions_are_of_factors_that_are_free_for_it() {
+fn rejects_improvements_and_interactions_of_unsuitable_factors() {
     let head = "[factors]\nclient = ['sixmark', 'curl']\nfamily = ['ipv6', 'ipv4']\n[options]\ncount = 5\n";
     let levels = "{ factor = 'family', of = 'ipv6', over = 'ipv4' }";
     for (more, part) in [
@@ -518,7 +518,7 @@ fn improvements_and_interactions_are_of_factors_that_are_free_for_it() {
 }
 
 #[test]
-fn what_a_claim_can_t_be_is_refused_in_one_line() {
+fn rejects_an_invalid_claim_in_one_line() {
     let head = "[factors]\nsize = [1, 2, 3]\n[[claims]]\nid = 'c'\ntext = 'T'\n";
     let claim = |more: &str| with(&format!("{head}{more}\n"));
     let two = "measure = 'goodput'\nkind = 'higher'\na = { size = 1 }\nb = { size = 2 }";
@@ -566,7 +566,7 @@ fn what_a_claim_can_t_be_is_refused_in_one_line() {
 }
 
 #[test]
-fn the_short_form_says_what_it_has_less_of() {
+fn quick_form_states_what_it_reduces_and_omits() {
     let less =
         "The quick form has 1 repetition instead of 3, count 5 instead of 100 and omits size 2000.";
     assert_eq!(good(WHOLE).differences, Vec::<String>::new());
@@ -583,7 +583,7 @@ fn the_short_form_says_what_it_has_less_of() {
 }
 
 #[test]
-fn differences_from_the_paper_are_those_of_the_form() {
+fn each_form_lists_its_own_differences_from_the_paper() {
     let text = WHOLE.replace(
         "[options]\ncount = 100",
         "[differences]\nserver = 'Another server.'\nnetwork = 'Loopback.'\n[options]\ncount = 100",
@@ -602,7 +602,7 @@ fn differences_from_the_paper_are_those_of_the_form() {
 }
 
 #[test]
-fn labels_of_another_form_are_no_mistake() {
+fn accepts_labels_for_factors_of_another_form() {
     let text = "[factors]\nsize = [1]\n[labels]\ndelay = { label = 'round trip', unit = 'ms' }\n\
                 size = { levels = { 1 = 'one', 2 = 'two' } }\n";
     let in_lab = format!("{text}[in-lab]\nfile = 'lab.toml'\n[in-lab.options]\nfrom = 'client'\n");
@@ -616,7 +616,7 @@ fn labels_of_another_form_are_no_mistake() {
 }
 
 #[test]
-fn groups_of_the_short_form_may_name_levels_that_the_long_form_replaces() {
+fn quick_groups_may_name_levels_that_the_full_form_replaces() {
     let text = "[factors]\nsize = [1, 2]\n[groups.a]\nsize = 'all'\n[quick]\n\
                 [quick.groups.b]\nsize = ['2']\n[full.factors]\nsize = [3]\n";
     let study = read_form(&with(text), Form { full: true, ..Form::default() });

@@ -61,9 +61,10 @@ pub(super) fn enable(
     if clock.is_none() {
         *clock = ArrivalClock::new().ok();
     }
-    match clock.is_some() && stamp::enable_received(fd).is_ok() {
-        true => wanted,
-        false => ReceiveStamps::Absent,
+    if clock.is_some() && stamp::enable_received(fd).is_ok() {
+        wanted
+    } else {
+        ReceiveStamps::Absent
     }
 }
 
@@ -77,9 +78,8 @@ pub(super) fn receive_timed(
     let both = stamps == ReceiveStamps::FirstAndLast;
     let first = if both { stamp::peek_stamp(fd)? } else { None };
     let (count, last) = stamp::receive_stamped(fd, buffer)?;
-    let arrival = clock.and_then(|clock| match both {
-        true => clock.arrival_between(first, last),
-        false => clock.arrival_of(last),
+    let arrival = clock.and_then(|clock| {
+        if both { clock.arrival_between(first, last) } else { clock.arrival_of(last) }
     });
     Ok((count, arrival))
 }

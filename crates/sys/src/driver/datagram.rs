@@ -140,9 +140,10 @@ impl Datagrams {
 
     /// Returns the kernel's path MTU, headers included.
     pub(super) fn mtu(&self, fd: &OwnedFd) -> Option<u32> {
-        let mtu = match self.v6 {
-            true => socket::option(fd, libc::IPPROTO_IPV6, libc::IPV6_MTU),
-            false => socket::option(fd, libc::IPPROTO_IP, libc::IP_MTU),
+        let mtu = if self.v6 {
+            socket::option(fd, libc::IPPROTO_IPV6, libc::IPV6_MTU)
+        } else {
+            socket::option(fd, libc::IPPROTO_IP, libc::IP_MTU)
         };
         mtu.ok().and_then(|mtu| u32::try_from(mtu).ok())
     }
@@ -252,9 +253,10 @@ impl Datagrams {
         if self.ecn == ecn {
             return Ok(());
         }
-        let (level, name) = match self.v6 {
-            true => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
-            false => (libc::IPPROTO_IP, libc::IP_TOS),
+        let (level, name) = if self.v6 {
+            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS)
+        } else {
+            (libc::IPPROTO_IP, libc::IP_TOS)
         };
         socket::set_option(fd, level, name, ecn.into()).map_err(|error| errno_of(&error))?;
         self.ecn = ecn;
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_is_one_datagram_unless_it_is_said_to_be_more() {
+    fn treats_a_message_without_a_valid_gro_size_as_one_datagram() {
         assert_eq!(controls(&[]), Received { length: 3_000, segment: 3_000, ecn: 0, stamp: None });
         let size = 1_200_i32.to_ne_bytes();
         assert_eq!(controls(&[(libc::SOL_UDP, UDP_GRO, &size)]).segment, 1_200);
@@ -317,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_traffic_class_only_the_ecn_bits_count() {
+    fn reads_only_the_ecn_bits_of_a_traffic_class() {
         let class = 0xbb_i32.to_ne_bytes();
         assert_eq!(controls(&[(libc::IPPROTO_IPV6, libc::IPV6_TCLASS, &class)]).ecn, 3);
         assert_eq!(controls(&[(libc::IPPROTO_IP, libc::IP_TOS, &[0xba])]).ecn, 2);
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_goes_in_order_when_there_is_room() {
+    fn sends_kept_datagrams_in_order_once_there_is_room() {
         let loopback: [SocketAddr; 2] = [([127, 0, 0, 1], 0).into(), "[::1]:0".parse().unwrap()];
         for to in loopback {
             let peer = socket::open_socket(&to, libc::SOCK_DGRAM).unwrap();
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_no_larger_than_a_packet_may_be() {
+    fn limits_one_send_to_the_largest_packet_and_segment_count() {
         let to = SocketAddr::from(([127, 0, 0, 1], 1));
         let mut datagrams = Datagrams::new(&to);
         assert_eq!(datagrams.most_at_once(1_200), 54 * 1_200);

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_are_the_bytes_after_those_sent_whatever_the_pieces() {
+    fn rest_returns_the_unsent_bytes_of_head_and_body() {
         for size in [0, 1, SHORT, SHORT + 1, 3 * SHORT] {
             let body: Vec<u8> = (0..size).map(|at| at as u8).collect();
             let whole = [b"head".to_vec(), body.clone()].concat();

@@ -43,7 +43,7 @@ pub trait Driver {
 
     /// Sets how long the driver may defer operations and events. By default it defers as little as
     /// it can.
-    fn keep_to(&mut self, _grain: Grain) {}
+    fn keep_to(&mut self, _grain: CompletionBatch) {}
 
     /// Begins a connection in a vacant slot. The outcome is [`EventKind::Connected`],
     /// [`EventKind::Failed`] or [`EventKind::NoSource`]. Returns the time at which the connect call
@@ -51,19 +51,19 @@ pub trait Driver {
     fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64;
 
     /// Sends a message on a connection that has nothing left to send.
-    fn send(&mut self, slot: Slot, message: &Message) -> Handed;
+    fn send(&mut self, slot: Slot, message: &Message) -> SendProgress;
 
     /// Sends bytes that are not sent again. Takes the bytes and leaves an empty buffer, whose
     /// capacity may be that of an earlier one. As for [`Driver::send`], the connection must have
     /// nothing left to send. If its last bytes were sent by [`Driver::send`], the peer must have
     /// answered them.
-    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed;
+    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> SendProgress;
 
     /// Sends datagrams of `segment` bytes each, of which the last may be shorter, or a single
     /// datagram if `segment` is `None`. `ecn` are their ECN bits (the lowest two bits). As for
     /// [`Driver::send`], the connection must have nothing left to send. A datagram that exceeds the
     /// path MTU is lost, which is not a failure.
-    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> Handed;
+    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> SendProgress;
 
     /// Returns the kernel's path MTU for a datagram socket: the maximum packet size, headers
     /// included.
@@ -143,7 +143,7 @@ pub struct Stamps {
 /// How far a driver may defer work to process more of it at once. Deferred operations and events
 /// have timestamps that are wrong by up to the same amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grain {
+pub struct CompletionBatch {
     /// The number of requests that may be passed to the kernel together. The first ones wait for
     /// the last. 1 passes each at once.
     pub sends: usize,
@@ -216,7 +216,7 @@ pub struct LocalAddress {
 
 /// The progress of a send when the call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handed {
+pub enum SendProgress {
     /// The kernel has accepted all bytes. The value is the time at which it began to accept the
     /// last ones. With kernel timestamps it is the time at which the last byte was sent, if it has
     /// been.

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_comes_back_empty_and_with_its_room() {
+    fn reuses_a_spare_buffer_empty_and_with_its_capacity() {
         let mut spare = Spare::default();
         let mut bytes = vec![1; 1_000];
         let taken = spare.swap(&mut bytes);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grew_too_large_is_not_kept() {
+    fn discards_a_buffer_that_grew_too_large() {
         let mut spare = Spare::default();
         spare.give(vec![0; ROOMY + 1]);
         assert_eq!(spare.swap(&mut Vec::new()).capacity(), 0);

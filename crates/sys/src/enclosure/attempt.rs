@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_read_as_it_was_written() {
+    fn parses_the_report_that_it_wrote() {
         let done = parse_report(&report_of_work(Rights::Root, &Ok("a\nb".into())));
         assert!(
             matches!(&done, Some(Attempt::Entered(Rights::Root, Ok(text))) if text == "a\nb"),

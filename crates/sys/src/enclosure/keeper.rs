@@ -81,8 +81,9 @@ impl Keeper {
 
 /// Returns the exit status in the form that shells use.
 fn exit(status: libc::c_int) -> u8 {
-    match libc::WIFEXITED(status) {
-        true => libc::WEXITSTATUS(status) as u8,
-        false => 128 + libc::WTERMSIG(status) as u8,
+    if libc::WIFEXITED(status) {
+        libc::WEXITSTATUS(status) as u8
+    } else {
+        128 + libc::WTERMSIG(status) as u8
     }
 }

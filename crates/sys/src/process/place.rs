@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_is_led_has_descriptors_of_its_own() {
+    fn a_command_duplicates_the_namespace_descriptors_it_enters() {
         let (reader, writer) = std::io::pipe().unwrap();
         let mut command = Command::new("true");
         lead_among(&mut command, writer.as_fd(), writer.as_fd()).unwrap();

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_is_repeated_until_the_length_however_it_is_cut() {
+    fn repeats_a_block_up_to_the_length_for_any_send_size() {
         for step in 1..9 {
             let mut part = RepeatedBytes::repeated(b"abc", 8);
             let mut sent = Vec::new();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn one_piece_is_what_one_send_can_carry() {
+    fn a_part_is_one_piece_if_one_send_can_carry_it() {
         assert!(RepeatedBytes::once(b"abc").is_one_piece());
         assert!(RepeatedBytes::repeated(b"abc", 2).is_one_piece());
         assert!(!RepeatedBytes::repeated(b"abc", 4).is_one_piece());

@@ -317,7 +317,7 @@ mod tests {
 
     /// The kernel rejects every submission to a ring that is not enabled.
     #[test]
-    fn what_the_kernel_does_not_take_at_once_is_taken_later() {
+    fn resubmits_entries_that_the_kernel_rejected_at_first() {
         if !release::is_at_least(6, 13) {
             return;
         }

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_takes_little_memory_beside_what_the_handler_remembers() {
+    fn a_slot_takes_at_most_104_bytes() {
         assert!(size_of::<TurboSlot<()>>() <= 104, "{}", size_of::<TurboSlot<()>>());
     }
 }

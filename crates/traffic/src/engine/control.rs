@@ -113,9 +113,12 @@ impl ControlLine {
     pub(super) fn say(&mut self, what: &impl Serialize) -> Result<(), String> {
         let mut text = serde_json::to_vec(what).map_err(|error| error.to_string())?;
         text.push(b'\n');
-        self.reader.get_mut().write_all(&text).map_err(|error| match is_timeout(&error) {
-            true => format!("it accepted no data for {} s", ANSWER.as_secs()),
-            false => error.to_string(),
+        self.reader.get_mut().write_all(&text).map_err(|error| {
+            if is_timeout(&error) {
+                format!("it accepted no data for {} s", ANSWER.as_secs())
+            } else {
+                error.to_string()
+            }
         })
     }
 

@@ -224,8 +224,9 @@ impl FarSession {
 
 /// Returns what is wrong with flows received from a peer.
 fn wrong(flows: &[Flow]) -> Option<String> {
-    match flows.len() > MOST_FLOWS {
-        true => Some(format!("more than {MOST_FLOWS} flows")),
-        false => flows.iter().find_map(|flow| flow.check().err()),
+    if flows.len() > MOST_FLOWS {
+        Some(format!("more than {MOST_FLOWS} flows"))
+    } else {
+        flows.iter().find_map(|flow| flow.check().err())
     }
 }

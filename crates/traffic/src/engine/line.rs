@@ -293,12 +293,11 @@ impl FlowLine {
         (self.outlet, self.broken) = (None, was);
         self.pending.clear();
         self.skip(now);
-        match self.broken || self.schedule.next().is_none() {
-            true => self.next(),
-            false => {
-                self.again = Some(now + AGAIN);
-                Waits::Until(now + AGAIN)
-            }
+        if self.broken || self.schedule.next().is_none() {
+            self.next()
+        } else {
+            self.again = Some(now + AGAIN);
+            Waits::Until(now + AGAIN)
         }
     }
 

@@ -198,9 +198,10 @@ fn ask(
     let to = line.stream().peer_addr().map_or_else(|_| "?".to_owned(), |to| to.to_string());
     let failed = |why: String| {
         let line = format!("the far side at {to}: {why}");
-        match bound.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            true => CommandError::Interrupted(line),
-            false => CommandError::Measure(line),
+        if bound.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            CommandError::Interrupted(line)
+        } else {
+            CommandError::Measure(line)
         }
     };
     line.say(asks).map_err(failed)?;

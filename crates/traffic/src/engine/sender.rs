@@ -13,7 +13,7 @@ use sixmark_sys::clock;
 use sixmark_sys::flows::{Watched, wait_for_flows};
 
 use super::line::{FlowLine, Waits};
-use super::{Counters, GRAIN};
+use super::{Counters, SEND_WINDOW};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::threads::no_thread;
 
@@ -196,7 +196,7 @@ impl SenderLoop {
     fn wait(&mut self) {
         let now = clock::now();
         let due = self.dues.peek().map_or(u64::MAX, |&Reverse((due, _))| due);
-        let ns = due.saturating_sub(now).clamp(GRAIN, GLANCE);
+        let ns = due.saturating_sub(now).clamp(SEND_WINDOW, GLANCE);
         self.watched.clear();
         let lines = &self.lines;
         self.watched.extend(self.blocked.iter().filter_map(|&at| lines[at].room()));

@@ -64,15 +64,12 @@ pub(super) fn read_event(words: &[String]) -> Result<ScriptLine, String> {
     let mut words = Words::new(words);
     let mut ahead = words.clone();
     let first = ahead.word("an event")?;
-    let said = match first.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        true => {
-            let at_ns = words.seconds("a time in seconds")?;
-            ScriptLine::Event(at_ns, event(at_ns, &mut words)?)
-        }
-        false => {
-            words = ahead;
-            setting(first, &mut words)?
-        }
+    let said = if first.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        let at_ns = words.seconds("a time in seconds")?;
+        ScriptLine::Event(at_ns, event(at_ns, &mut words)?)
+    } else {
+        words = ahead;
+        setting(first, &mut words)?
     };
     match words.next() {
         None => Ok(said),
@@ -218,20 +215,20 @@ fn ports(words: &mut Words<'_>) -> Result<Vec<u16>, String> {
 /// possible only once the destination is known.
 pub(super) fn check_size(flow: &Flow, bytes: u32) -> Result<(), String> {
     let most = largest(flow.family, flow.protocol);
-    match bytes > most {
-        true => {
-            Err(format!("a message of {bytes} bytes is too large for a datagram: at most {most}"))
-        }
-        false => at_least(flow, bytes),
+    if bytes > most {
+        Err(format!("a message of {bytes} bytes is too large for a datagram: at most {most}"))
+    } else {
+        at_least(flow, bytes)
     }
 }
 
 fn at_least(flow: &Flow, bytes: u32) -> Result<(), String> {
     let (family, least) = (flow.family, least(flow.family));
-    match bytes < least {
-        true => Err(format!(
+    if bytes < least {
+        Err(format!(
             "a message of {bytes} bytes has no room for its header: at least {least} over {family}"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

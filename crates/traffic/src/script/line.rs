@@ -69,9 +69,10 @@ impl<'a> Words<'a> {
     /// Skips the next word, which must be `wanted`.
     pub(super) fn exactly(&mut self, wanted: &str) -> Result<(), String> {
         let found = self.word(&format!("'{wanted}'"))?;
-        match found.eq_ignore_ascii_case(wanted) {
-            true => Ok(()),
-            false => Err(format!("'{}' should be '{wanted}'", shown_word(found))),
+        if found.eq_ignore_ascii_case(wanted) {
+            Ok(())
+        } else {
+            Err(format!("'{}' should be '{wanted}'", shown_word(found)))
         }
     }
 

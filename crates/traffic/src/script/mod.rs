@@ -130,16 +130,17 @@ pub fn parse_script(text: &str) -> Result<Script, ScriptMistake> {
     }
     // As in MGEN: by time; events at the same time keep the order of their lines.
     events.sort_by_key(|event| event.at_ns);
-    let mut course = Course { defaults, on: BTreeMap::new(), open: BTreeMap::new(), script };
+    let mut builder =
+        ScriptBuilder { defaults, on: BTreeMap::new(), open: BTreeMap::new(), script };
     for event in events {
         let line = event.line;
-        course.take(event).map_err(|what| ScriptMistake { line, what })?;
+        builder.take(event).map_err(|what| ScriptMistake { line, what })?;
     }
-    Ok(course.script)
+    Ok(builder.script)
 }
 
 /// The state while the events are processed in order.
-struct Course {
+struct ScriptBuilder {
     defaults: Defaults,
     /// The flows that are on, with their indices in the script's flows.
     on: BTreeMap<u32, usize>,
@@ -148,7 +149,7 @@ struct Course {
     script: Script,
 }
 
-impl Course {
+impl ScriptBuilder {
     fn take(&mut self, Event { at_ns, kind, .. }: Event) -> Result<(), String> {
         match kind {
             ScriptEventKind::On(mut new) => {

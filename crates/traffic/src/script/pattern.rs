@@ -32,9 +32,10 @@ pub(super) fn pattern(name: &str, words: &mut Words<'_>) -> Result<(Pattern, u32
         return Err("bursts have a length and a time between them above 0".into());
     }
     let burst = Burst { within, every, every_ns, length, length_ns, carry: false };
-    match burst.has_messages() {
-        true => Ok((Pattern::Burst(burst), bytes)),
-        false => Err("bursts are too short for their rate: most have no message".into()),
+    if burst.has_messages() {
+        Ok((Pattern::Burst(burst), bytes))
+    } else {
+        Err("bursts are too short for their rate: most have no message".into())
     }
 }
 

@@ -11,7 +11,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn flows_go_on_change_and_go_off() {
+fn parses_on_mod_and_off_events() {
     let text = "\
 # a comment
 TTL 64
@@ -43,7 +43,7 @@ TTL 64
 }
 
 #[test]
-fn bursts_are_read_with_what_is_within() {
+fn parses_bursts_with_their_inner_pattern() {
     let text =
         "0 ON 3 UDP DST 127.0.0.1/5000 BURST [RANDOM 10.0 POISSON [10.0 256] EXP 5.0]\n9 OFF 3";
     let script = parse_script(text).unwrap();
@@ -56,7 +56,7 @@ fn bursts_are_read_with_what_is_within() {
 }
 
 #[test]
-fn ports_are_listened_on_and_ignored() {
+fn parses_listen_and_ignore_events() {
     let script =
         parse_script("0.0 LISTEN UDP 5000-5001,6000\n1 LISTEN TCP 5000\n6 IGNORE UDP 5000")
             .unwrap();
@@ -71,14 +71,14 @@ fn ports_are_listened_on_and_ignored() {
 }
 
 #[test]
-fn what_changes_nothing_is_noted() {
+fn notes_lines_that_have_no_effect() {
     let script = parse_script("FLUSH\nOUTPUT log.txt\n0 LISTEN UDP 5000\nRXBUFFER 4096").unwrap();
     assert_eq!(script.notes.iter().map(|note| note.line).collect::<Vec<_>>(), [1, 2, 4]);
     assert!(script.notes[0].what.contains("FLUSH"));
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn rejects_invalid_events_with_line_and_reason() {
     for (text, why) in [
         ("0 JOIN 224.225.1.2", "line 1: the event JOIN is not supported"),
         ("\n0 ON 1 UDP DST 224.225.1.2/5 PERIODIC [1 100]", "line 2: '224.225.1.2/5': multicast"),
@@ -115,7 +115,7 @@ fn what_is_wrong_is_told_with_its_line() {
 
 /// What is written of flows is read as the same flows.
 #[test]
-fn what_is_written_is_read_again() {
+fn reads_back_the_script_it_wrote() {
     let text = "\
 TTL 64
 0.5 ON 1 UDP SRC 5001 DST 192.0.2.1/5000 PERIODIC [10.25 1460] TOS 16 TXBUFFER 9000
@@ -129,7 +129,7 @@ TTL 64
 
 /// MGEN has no offsets: such a flow starts later.
 #[test]
-fn a_flow_with_an_offset_starts_late_by_it() {
+fn writes_the_offset_of_a_flow_as_a_later_start() {
     let mut flows = parse_script("1 ON 1 UDP DST ::1/7 PERIODIC [10 40]").unwrap().flows;
     flows[0].flow.phases[0].pattern =
         Pattern::Steady(Steady { per_s: 10.0, gap: Gap::Regular, offset: 0.25 });

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_sides_say_is_joined() {
+    fn joins_the_figures_of_sender_and_receiver() {
         let sent = sent(FlowProtocol::Udp);
         let heard = heard((0..980).chain([5]));
         let flow = FlowResult::new(Some(TrafficSide::Near), Some(&sent), Some(&heard), true, true)
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_heard_is_lost_only_where_somebody_listened() {
+    fn counts_unreceived_messages_as_lost_only_if_a_receiver_listened() {
         let sent = sent(FlowProtocol::Tcp);
         let lost = |listened| {
             FlowResult::new(None, Some(&sent), None, listened, true).unwrap().figures.lost
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_sums() {
+    fn sums_flows_by_kind() {
         let (tcp, udp) = (sent(FlowProtocol::Tcp), sent(FlowProtocol::Udp));
         let flow =
             |of| FlowResult::new(Some(TrafficSide::Near), Some(of), None, true, true).unwrap();

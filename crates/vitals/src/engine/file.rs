@@ -53,7 +53,7 @@ mod tests {
     use std::io::Write as _;
 
     #[test]
-    fn what_a_file_says_now_is_read_whole() {
+    fn reads_the_whole_current_content_of_a_file() {
         let mut written = tempfile::NamedTempFile::new().unwrap();
         let mut kept = KeptFile::open(written.path()).unwrap();
         assert_eq!(kept.read().unwrap(), "");

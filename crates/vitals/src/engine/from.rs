@@ -62,15 +62,16 @@ impl VitalsFrom {
         if let Some(name) = text.strip_prefix("lab:") {
             return host(name, network_of).map(VitalsFrom::Host);
         }
-        match Path::new(text).exists() {
-            true => file(text),
-            false => host(text, network_of).map(VitalsFrom::Host).map_err(|_| {
+        if Path::new(text).exists() {
+            file(text)
+        } else {
+            host(text, network_of).map(VitalsFrom::Host).map_err(|_| {
                 CommandError::Usage(format!(
                     "--vitals-from {text}: no such file, nor a host of a running lab; give a file \
                      that `sixmark vitals --jsonl FILE` writes on the server, \
                      http://HOST:PORT/metrics, or lab:HOST"
                 ))
-            }),
+            })
         }
     }
 
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn someone_else_gets_no_file_and_no_page_from_elsewhere() {
+    fn an_agent_reads_no_files_and_no_pages_outside_its_allow_list() {
         for (text, said) in [
             ("/proc/self/environ", "an agent reads pages of metrics only"),
             ("lab:client", "an agent reads pages of metrics only"),

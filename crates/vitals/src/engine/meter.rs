@@ -393,7 +393,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_page_told_before_its_server_died_is_kept() {
+    fn keeps_the_samples_fetched_before_the_server_died() {
         let listener = TcpListener::bind("[::1]:0").unwrap();
         let url = format!("http://{}/metrics", listener.local_addr().unwrap());
         let (told, all_told) = std::sync::mpsc::channel();

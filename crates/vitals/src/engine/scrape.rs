@@ -177,7 +177,7 @@ mod tests {
 
     /// A page that never ends and is sent one byte at a time.
     #[test]
-    fn a_page_that_drips_ends_after_its_time() {
+    fn gives_up_a_slowly_sent_page_after_the_timeout() {
         let listener = std::net::TcpListener::bind("[::1]:0").unwrap();
         let url = format!("http://{}/metrics", listener.local_addr().unwrap());
         let place = PageAddress::find(url.parse().unwrap()).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_the_content_of_a_good_answer() {
+    fn reads_the_page_of_a_valid_response_and_rejects_others() {
         for answer in [
             "HTTP/1.0 200 OK\r\nA: b\r\n\r\nup 1\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nup 1\nmore",
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_too_large_is_not_read_to_its_end() {
+    fn stops_reading_a_response_that_is_too_large() {
         let mut page = PageReader::default();
         page.read(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
         // One byte of content in each chunk: the framing counts as well.
@@ -241,7 +241,7 @@ mod tests {
 
     /// The server asks for HTTP/1.1 with a Host and keeps its connections open.
     #[test]
-    fn a_page_is_complete_without_the_end_of_its_connection() {
+    fn completes_a_page_before_the_connection_closes() {
         for page in [
             "Content-Length: 5\r\n\r\nup 1\n",
             "Transfer-Encoding: chunked\r\n\r\n5\r\nup 1\n\r\n0\r\n\r\n",

@@ -240,7 +240,7 @@ mod tests {
 
     /// Those who open connections and send nothing, or a little, keep nobody else out.
     #[test]
-    fn others_are_served_beside_slow_clients() {
+    fn slow_clients_do_not_block_other_clients() {
         let server = Server::start(&["[::1]:0".parse().unwrap()], &[]).unwrap();
         let connect = || TcpStream::connect(server.address()).unwrap();
         let mut slow: Vec<TcpStream> = (0..2 * MOST + 20).map(|_| connect()).collect();

@@ -156,10 +156,8 @@ fn is_absent(error: &io::Error) -> bool {
 /// Returns the family of a socket's peer, or of its own address if it has no peer.
 fn family_of_socket(response: &InetResponse) -> Family {
     let SocketId { source_address, destination_address, .. } = &response.header.socket_id;
-    let address = match destination_address.is_unspecified() {
-        true => source_address,
-        false => destination_address,
-    };
+    let address =
+        if destination_address.is_unspecified() { source_address } else { destination_address };
     match (address, response.header.family) {
         // A socket bound to no address has the family with which it was opened.
         (IpAddr::V6(address), _) if address.is_unspecified() => Family::Ipv6,

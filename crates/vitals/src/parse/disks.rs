@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_disks_that_did_something_are_read() {
+    fn reads_only_whole_disks_with_activity() {
         let text = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n \
                     254       0 vda 600 5 8000 70 40 3 1600 90 0 120 160 0 0 0 0 9 9\n \
                     254       1 vda1 500 5 7000 70 40 3 1600 90 0 120 160\n";

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_numbers_find_each_other() {
+    fn pairs_names_with_their_numbers() {
         let text = "Tcp: MaxConn ActiveOpens\nTcp: -1 52567683\nOdd\nIp: A\nIp: 1 2\n";
         let found = paired("Tcp: MaxConn ActiveOpens\nTcp: -1 52567683\nIp: A B C\nIp: 1 2\n");
         assert_eq!(found.get("Tcp", "ActiveOpens"), Counter(52_567_683));

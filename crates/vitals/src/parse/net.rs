@@ -172,7 +172,7 @@ mod tests {
         Udp6RcvbufErrors                \t3628238\n";
 
     #[test]
-    fn each_family_has_its_own_and_tcp_has_one_for_both() {
+    fn reads_ip_counters_per_family_and_tcp_counters_for_both() {
         let (snmp, netstat, snmp6) = (paired(SNMP), paired(NETSTAT), flat(SNMP6));
         let found = parse_families(&snmp6, &snmp, &netstat);
         let six = found[Family::Ipv6];
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn softnet_has_a_line_a_processor() {
+    fn reads_one_softnet_line_per_processor() {
         let text = "419393ed 0000390e 0000002e 00000000\n3d226ae0 00004e0f 00000038 00000000\n";
         let [processed, dropped, squeezed] = softnet(text);
         assert_eq!(processed, [0x4193_93ed, 0x3d22_6ae0]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn conntrack_sums_its_processors_up() {
+    fn sums_conntrack_counters_of_all_processors() {
         let stat = "entries  clashres found new invalid ignore delete chainlength insert insert_failed drop early_drop\n\
             0000000a  00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000002 00000001 00000000\n\
             0000000a  00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000010 00000000 00000003\n";
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_on_each_line_the_same() {
+    fn reads_the_neighbour_count_from_one_line_only() {
         let text = "entries  allocs   destroys\n0000001f 00038a93 0003fa6d\n0000001f 0003396e 1\n";
         assert_eq!(neighbours(text), Some(31));
         assert_eq!(neighbours("entries"), None);

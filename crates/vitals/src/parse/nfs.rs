@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_and_servers_are_read() {
+    fn reads_the_counters_of_nfs_clients_and_servers() {
         let client = nfs_client("net 0 0 0 0\nrpc 1234 5 1240\nproc3 22 0 1\n").unwrap();
         assert_eq!((client.calls, client.repeated_or_bad), (Counter(1_234), Counter(5)));
         let server = "rc 0 10 20\nfh 0 0 0 0 0\nio 4096 8192\nth 8 0\nrpc 77 2 2 0 0\n";

@@ -48,7 +48,7 @@ mod tests {
         0 0 0 0 0 0\n";
 
     #[test]
-    fn a_process_is_read_whatever_it_is_called() {
+    fn parses_a_process_with_any_name() {
         let found = process(STAT).unwrap();
         assert_eq!((found.pid, found.parent, found.began), (4_711, 4_710, 987_654));
         assert_eq!(
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_to_disks_is_read() {
+    fn reads_the_disk_bytes_of_a_process() {
         let text = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\n\
                     cancelled_write_bytes: 0\n";
         assert_eq!(io(text), Some([Counter(4_096), Counter(8_192)]));

@@ -14,7 +14,7 @@ use std::time::Duration;
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::packets::{self, Begin, PacketRing};
 use sixmark_wire::Link;
-use sixmark_wire::flow::{self, Counts, FlowObserver, Follower, Transfer, Transfers};
+use sixmark_wire::flow::{self, Counts, FlowObserver, Follower, HttpExchange, HttpExchanges};
 
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::threads::no_thread;
@@ -38,7 +38,7 @@ pub struct CaptureSettings {
 
 /// A running capture. Dropping it ends it at once and discards its findings.
 #[derive(Debug)]
-pub struct Capture<S = Transfers> {
+pub struct Capture<S = HttpExchanges> {
     thread: JoinHandle<Result<CaptureResult<S>, CommandError>>,
     stop: Sender<Duration>,
     /// The pipe that wakes the thread when it is closed.
@@ -49,7 +49,7 @@ pub struct Capture<S = Transfers> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     /// All exchanges, in the order of their beginnings. Their times are of CLOCK_REALTIME.
-    pub transfers: Vec<Transfer>,
+    pub exchanges: Vec<HttpExchange>,
     /// Packets that were captured, of any kind.
     pub packets: u64,
     /// Packets that the kernel dropped because they were not read in time.
@@ -78,7 +78,7 @@ impl Capture {
     /// # Errors
     /// Returns an error if the interface can't be captured on, or if the file can't be written.
     pub fn start(namespace: &NetNs, settings: CaptureSettings) -> Result<Capture, CommandError> {
-        Capture::telling(namespace, settings, SNAP, Transfers::default())
+        Capture::telling(namespace, settings, SNAP, HttpExchanges::default())
     }
 
     /// Ends the capture once all packets from before this call have been processed and every
@@ -90,7 +90,7 @@ impl Capture {
     /// written.
     pub fn stop(self, patience: Duration) -> Result<Captured, CommandError> {
         let CaptureResult { sink, packets, dropped, counts, settled } = self.end(patience)?;
-        Ok(Captured { transfers: sink.finish(dropped), packets, dropped, counts, settled })
+        Ok(Captured { exchanges: sink.finish(dropped), packets, dropped, counts, settled })
     }
 }
 

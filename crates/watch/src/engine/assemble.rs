@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::watch_result::{SCHEMA, WatchResult};
-use crate::{Gathered, PacketSource, Watched, WatchedServer};
+use crate::{CollectedTraffic, PacketSource, Watched, WatchedServer};
 use sixmark_document::provenance::{Ended, Tool};
 use sixmark_record::family_result::{Families, FamilyResult};
 use sixmark_record::result::family_result;
@@ -39,11 +39,11 @@ pub(super) fn assemble(state: CaptureState, facts: CaptureFacts) -> WatchResult 
     let begin_ns = state.begin_ns.unwrap_or(end_ns);
     let begun = before(&state, &facts);
     let (ended, untimed, lost) = (facts.ended, facts.untimed, facts.lost);
-    let (gatherer, counts, last) = state.finish();
+    let (collector, counts, last) = state.finish();
     let lost_files = [facts.lost_files, last].concat();
-    let gathered = gatherer.finish(end_ns, &counts);
+    let collected = collector.finish(end_ns, &counts);
     let elapsed_s = end_ns.saturating_sub(begin_ns) as f64 / 1e9;
-    let (families, total) = figures_of_families(&gathered, elapsed_s);
+    let (families, total) = figures_of_families(&collected, elapsed_s);
     let mut result = WatchResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
@@ -54,16 +54,16 @@ pub(super) fn assemble(state: CaptureState, facts: CaptureFacts) -> WatchResult 
         warnings: Vec::new(),
         families,
         total,
-        intervals: gathered.intervals,
+        intervals: collected.intervals,
         watched: Watched {
             followed: counts.followed,
             not_followed: not_followed(&counts, begun.unreadable),
             cut: counts.unread.of(Unread::Cut),
             malformed: counts.unread.of(Unread::Malformed),
             evicted: counts.evicted,
-            families: gathered.families,
-            servers: gathered.servers,
-            servers_left_out: gathered.servers_left_out,
+            families: collected.families,
+            servers: collected.servers,
+            servers_left_out: collected.servers_left_out,
             ..begun
         },
         gates: Vec::new(),
@@ -106,22 +106,22 @@ fn not_followed(counts: &Counts, unreadable: u64) -> BTreeMap<String, u64> {
 }
 
 /// Returns the figures of each observed family, and of both together.
-fn figures_of_families(gathered: &Gathered, elapsed_s: f64) -> (Families, FamilyResult) {
+fn figures_of_families(collected: &CollectedTraffic, elapsed_s: f64) -> (Families, FamilyResult) {
     let figures = |tally: &FamilyTally, servers: &mut dyn Iterator<Item = &WatchedServer>| {
         let addresses = servers.map(|server| server.address).collect();
         family_result(tally, addresses, elapsed_s, false)
     };
     let of = |family: Family| {
-        gathered.families.of(family).map(|_| {
-            let servers = gathered.servers.iter();
+        collected.families.of(family).map(|_| {
+            let servers = collected.servers.iter();
             let mut own = servers.filter(|server| Family::of(server.address.ip()) == family);
-            figures(&gathered.tally[family], &mut own)
+            figures(&collected.tally[family], &mut own)
         })
     };
-    let PerFamily { ipv6, ipv4 } = &gathered.tally;
+    let PerFamily { ipv6, ipv4 } = &collected.tally;
     let mut both = ipv6.clone();
     both += ipv4;
-    let total = figures(&both, &mut gathered.servers.iter());
+    let total = figures(&both, &mut collected.servers.iter());
     (Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }, total)
 }
 

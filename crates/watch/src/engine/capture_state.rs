@@ -1,7 +1,9 @@
 //! Processing of packets from any source.
 
-use crate::Gatherer;
-use sixmark_wire::flow::{self, Counts, Ends, FlowObserver, Follower, Observed, Transfer};
+use crate::WatchCollector;
+use sixmark_wire::flow::{
+    self, ConnectionReport, Counts, Ends, FlowObserver, Follower, HttpExchange,
+};
 use sixmark_wire::{Link, Span};
 
 use super::lines::WatchFiles;
@@ -41,7 +43,7 @@ pub(super) struct Clock {
 /// The receivers of connections and exchanges: the tallies and the files of lines.
 #[derive(Debug)]
 pub(super) struct WatchSinks {
-    pub(super) gatherer: Gatherer,
+    pub(super) collector: WatchCollector,
     lines: WatchFiles,
 }
 
@@ -52,8 +54,8 @@ impl CaptureState {
         settings: &WatchSettings,
         begin_ns: Option<u64>,
     ) -> Result<CaptureState, CommandError> {
-        let gatherer = Gatherer::new(begin_ns.unwrap_or(0));
-        let found = WatchSinks { gatherer, lines: WatchFiles::create(settings)? };
+        let collector = WatchCollector::new(begin_ns.unwrap_or(0));
+        let found = WatchSinks { collector, lines: WatchFiles::create(settings)? };
         let how = flow::Settings {
             ports: settings.ports.clone(),
             max_flows: settings.max_flows,
@@ -95,14 +97,14 @@ impl CaptureState {
         }
         if at_ns >= self.due_ns {
             self.due_ns = at_ns.saturating_add(SECOND_NS);
-            self.follower.sink().gatherer.pass(at_ns);
+            self.follower.sink().collector.pass(at_ns);
         }
     }
 
     /// Advances the time without a packet.
     pub(super) fn pass(&mut self, now_ns: u64) {
         self.follower.pass(now_ns);
-        self.follower.sink().gatherer.pass(now_ns);
+        self.follower.sink().collector.pass(now_ns);
     }
 
     /// Reports whether every TCP connection is over.
@@ -124,24 +126,24 @@ impl CaptureState {
         WatchProgress {
             packets: self.packets,
             dropped,
-            families: self.follower.sink().gatherer.progress(),
+            families: self.follower.sink().collector.progress(),
             elapsed_ns: now_ns.saturating_sub(self.begin_ns.unwrap_or(now_ns)),
             lost_files: Vec::new(),
         }
     }
 
     /// Ends the capture. Also returns why files of lines could not be written at the end.
-    pub(super) fn finish(self) -> (Gatherer, Counts, Vec<String>) {
+    pub(super) fn finish(self) -> (WatchCollector, Counts, Vec<String>) {
         let (mut found, counts) = self.follower.finish();
         found.lines.flush();
-        (found.gatherer, counts, found.lines.lost())
+        (found.collector, counts, found.lines.lost())
     }
 
     fn first(&mut self, at_ns: u64) {
         self.first_ns = Some(at_ns);
         if self.begin_ns.is_none() {
             self.begin_ns = Some(at_ns);
-            self.follower.sink().gatherer.begin(at_ns);
+            self.follower.sink().collector.begin(at_ns);
         }
     }
 }
@@ -156,17 +158,17 @@ impl Clock {
 }
 
 impl FlowObserver for WatchSinks {
-    fn connection(&mut self, connection: &Observed) {
+    fn connection(&mut self, connection: &ConnectionReport) {
         self.lines.connection(connection);
-        self.gatherer.connection(connection);
+        self.collector.connection(connection);
     }
 
-    fn exchange(&mut self, exchange: &Transfer) {
+    fn exchange(&mut self, exchange: &HttpExchange) {
         self.lines.exchange(exchange);
-        self.gatherer.exchange(exchange);
+        self.collector.exchange(exchange);
     }
 
     fn round_trip(&mut self, ends: &Ends, by_client: bool, ns: u64) {
-        self.gatherer.round_trip(ends, by_client, ns);
+        self.collector.round_trip(ends, by_client, ns);
     }
 }

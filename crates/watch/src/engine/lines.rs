@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::lines::{LineForm, WatchLines};
-use sixmark_wire::flow::{Observed, Transfer};
+use sixmark_wire::flow::{ConnectionReport, HttpExchange};
 
 use super::WatchSettings;
 use sixmark_sys::command_error::CommandError;
@@ -41,14 +41,14 @@ impl WatchFiles {
         Ok(WatchFiles { connections, exchanges })
     }
 
-    pub(super) fn connection(&mut self, of: &Observed) {
+    pub(super) fn connection(&mut self, of: &ConnectionReport) {
         if let Some(to) = &mut self.connections {
             to.lines.connection(of);
             to.flush_if_full();
         }
     }
 
-    pub(super) fn exchange(&mut self, of: &Transfer) {
+    pub(super) fn exchange(&mut self, of: &HttpExchange) {
         if let Some(to) = &mut self.exchanges {
             to.lines.exchange(of);
             to.flush_if_full();

@@ -170,9 +170,10 @@ fn open_interfaces(
         }
     };
     let all: Vec<Watched> = names.iter().filter_map(one).collect::<Result<_, CommandError>>()?;
-    match all.is_empty() {
-        true => Err(CommandError::Measure("no interface is up; name one with -i".into())),
-        false => Ok(all),
+    if all.is_empty() {
+        Err(CommandError::Measure("no interface is up; name one with -i".into()))
+    } else {
+        Ok(all)
     }
 }
 

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_protects_is_opened_in_either_version() {
+    fn opens_protected_client_packets_of_both_versions() {
         for (version, wire) in [(Version::V1, 1), (Version::V2, VERSION_2)] {
             for (length, number) in [(1, 0), (2, 300), (4, 70_000)] {
                 let (at, mut packet) = protected(version, b"12345678", length, number);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_or_cut_is_not() {
+    fn does_not_open_altered_or_truncated_packets() {
         let (at, packet) = protected(Version::V1, b"12345678", 2, 1);
         for end in 0..packet.len() {
             assert_eq!(Opener.open(1, b"12345678", at, &mut packet[..end].to_vec()), None, "{end}");

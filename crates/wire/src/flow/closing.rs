@@ -1,6 +1,6 @@
 //! The end of a connection.
 
-use super::observed::Closure;
+use super::connection_report::Closure;
 
 /// The observed events at the end of a connection.
 #[derive(Clone, Copy, Debug, Default)]

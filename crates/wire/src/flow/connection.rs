@@ -3,17 +3,18 @@
 use super::Segment;
 use super::budget::Budget;
 use super::closing::Closing;
+use super::connection_report::{
+    Closure, ConnectionReport, Doubts, FlowObserver, Hello, MissingSide, Opening, PayloadProtocol,
+};
 use super::http::{
-    About, Hands, Http, ResponsesAlone, SentSegment, is_preface, is_request, may_be_request,
+    About, FollowerOutput, Http, ResponsesAlone, SentSegment, is_preface, is_request,
+    may_be_request,
 };
-use super::observed::{
-    Closure, Doubts, FlowObserver, Hello, MissingSide, Observed, Opening, Spoken,
-};
+use super::http_exchange::{Ends, PerDirection};
 use super::reassembly::Reassembly;
 use super::side::Side;
-use super::stream::{Brought, Stream};
+use super::stream::{SegmentEffect, Stream};
 use super::tls::{Tls, is_client_hello, is_record, may_be_handshake};
-use super::transfer::{Ends, PerDirection};
 use crate::Via;
 
 /// The stream position of the first byte after the SYN.
@@ -41,7 +42,7 @@ pub(super) struct Connection {
     doubts: Doubts,
     /// The number of fragments of segments that are not reassembled yet.
     pub(super) in_pieces: u32,
-    spoken: Spoken,
+    payload_protocol: PayloadProtocol,
     http: Option<Box<Http>>,
     tls: Option<Box<Tls>>,
     /// The server's responses as long as the client has not been heard.
@@ -67,7 +68,7 @@ impl Connection {
             gap: false,
             doubts: Doubts::default(),
             in_pieces: 0,
-            spoken: Spoken::default(),
+            payload_protocol: PayloadProtocol::default(),
             http: None,
             tls: None,
             alone: None,
@@ -79,7 +80,7 @@ impl Connection {
         &mut self,
         by_client: bool,
         segment: &Segment<'_>,
-        hands: &mut Hands<'_, S>,
+        output: &mut FollowerOutput<'_, S>,
     ) {
         self.begin(by_client, segment);
         if segment.tcp.flags.rst() {
@@ -89,37 +90,37 @@ impl Connection {
         let handshake_ns = self.opening.established_ns;
         let (own, other) = self.sides.pair(by_client);
         let finished = own.has_finished() || segment.tcp.flags.fin();
-        let brought = own.take(segment, other, handshake_ns);
+        let effect = own.take(segment, other, handshake_ns);
         let mss = other.sent.mss;
         let length = segment.tcp.payload.length;
         self.doubts.coalesced += u64::from(mss.is_some_and(|mss| length > usize::from(mss)));
-        let asks = by_client && length > 0 && self.asks(segment, &brought);
-        let sent = SentSegment { by_client, segment, brought, asks };
+        let asks = by_client && length > 0 && self.asks(segment, &effect);
+        let sent = SentSegment { by_client, segment, effect, asks };
         if let Some(http) = self.http.as_mut().filter(|_| !asks) {
             http.count(&sent, mss);
         }
         if segment.tcp.flags.ack() {
-            self.acknowledge(&sent, finished, hands);
+            self.acknowledge(&sent, finished, output);
         }
         if length > 0 {
-            self.read(&sent, hands);
+            self.read(&sent, output);
         }
     }
 
     /// Returns whether a segment from the client begins a request.
-    fn asks(&self, segment: &Segment<'_>, brought: &Brought) -> bool {
-        match (&self.spoken, &self.http) {
+    fn asks(&self, segment: &Segment<'_>, effect: &SegmentEffect) -> bool {
+        match (&self.payload_protocol, &self.http) {
             // The client's first bytes are still to come, unless the capture lost them.
-            (Spoken::Nothing, _)
+            (PayloadProtocol::Nothing, _)
                 if self.first().is_some_and(|first| {
-                    brought.begin > self.acknowledged.from_client.max(first)
+                    effect.begin > self.acknowledged.from_client.max(first)
                 }) =>
             {
                 false
             }
-            (Spoken::Nothing, _) => brought.is_new && may_be_request(segment.tcp.payload),
-            (Spoken::Unknown, _) => brought.is_new && is_request(segment.tcp.payload),
-            (_, Some(http)) => http.asks(segment, brought, self.acknowledged.from_client),
+            (PayloadProtocol::Nothing, _) => effect.is_new && may_be_request(segment.tcp.payload),
+            (PayloadProtocol::Unknown, _) => effect.is_new && is_request(segment.tcp.payload),
+            (_, Some(http)) => http.asks(segment, effect, self.acknowledged.from_client),
             _ => false,
         }
     }
@@ -132,29 +133,33 @@ impl Connection {
     }
 
     /// Processes the payload of a segment.
-    fn read<S: FlowObserver>(&mut self, sent: &SentSegment<'_>, hands: &mut Hands<'_, S>) {
-        if sent.asks && !matches!(self.spoken, Spoken::Http1) {
+    fn read<S: FlowObserver>(
+        &mut self,
+        sent: &SentSegment<'_>,
+        output: &mut FollowerOutput<'_, S>,
+    ) {
+        if sent.asks && !matches!(self.payload_protocol, PayloadProtocol::Http1) {
             let http = self.http.get_or_insert_default();
             if !is_request(sent.segment.tcp.payload) {
                 http.doubt();
             }
-            self.spoken = Spoken::Http1;
+            self.payload_protocol = PayloadProtocol::Http1;
         }
-        if self.spoken == Spoken::Nothing {
-            self.tell(sent, hands);
+        if self.payload_protocol == PayloadProtocol::Nothing {
+            self.tell(sent, output);
         }
         if let Some(mut http) = self.http.take() {
-            http.read(sent, &self.about(), hands);
+            http.read(sent, &self.about(), output);
             match http.refuted() {
-                Some(spoken) => {
-                    http.discard(hands.budget);
-                    self.spoken = spoken;
+                Some(payload_protocol) => {
+                    http.discard(output.budget);
+                    self.payload_protocol = payload_protocol;
                 }
                 None => self.http = Some(http),
             }
         }
-        self.read_tls(sent, hands.budget);
-        self.read_alone(sent, hands.budget);
+        self.read_tls(sent, output.budget);
+        self.read_alone(sent, output.budget);
     }
 
     /// Processes what the server sends if nothing of the client was captured so far.
@@ -167,7 +172,7 @@ impl Connection {
         }
         let (payload, at_ns) = (sent.segment.tcp.payload, sent.segment.at_ns);
         let alone = self.alone.get_or_insert_default();
-        alone.read(sent.brought.begin, payload, at_ns, budget);
+        alone.read(sent.effect.begin, payload, at_ns, budget);
     }
 
     /// Returns the side that sent packets of which none was captured, as the other side's show.
@@ -187,27 +192,31 @@ impl Connection {
 
     /// Detects the protocol, unless the segment arrived before the client's first bytes. In that
     /// case it is buffered until they arrive.
-    fn tell<S: FlowObserver>(&mut self, sent: &SentSegment<'_>, hands: &mut Hands<'_, S>) {
-        let begin = sent.brought.begin;
+    fn tell<S: FlowObserver>(
+        &mut self,
+        sent: &SentSegment<'_>,
+        output: &mut FollowerOutput<'_, S>,
+    ) {
+        let begin = sent.effect.begin;
         if let Some(first) = self.first().filter(|first| sent.by_client && begin > *first) {
-            self.http.get_or_insert_with(|| Box::new(Http::waiting(first, hands.budget)));
+            self.http.get_or_insert_with(|| Box::new(Http::waiting(first, output.budget)));
             return;
         }
         let mut waiting = self.http.take().map(|http| http.into_waiting()).unwrap_or_default();
         if sent.by_client && self.begins_tls(sent) {
             if waiting.earliest_ns().is_none() {
-                waiting.begin_at(begin, hands.budget);
+                waiting.begin_at(begin, output.budget);
             }
-            self.spoken = Spoken::Tls(Hello::default());
+            self.payload_protocol = PayloadProtocol::Tls(Hello::default());
             self.begin_tls(waiting, sent);
             return;
         }
-        waiting.clear(hands.budget);
+        waiting.clear(output.budget);
         let bytes = sent.segment.tcp.payload.bytes;
-        self.spoken = match () {
-            () if is_record(bytes, false) => Spoken::Tls(Hello::default()),
-            () if sent.by_client && is_preface(bytes) => Spoken::Http2,
-            () => Spoken::Unknown,
+        self.payload_protocol = match () {
+            () if is_record(bytes, false) => PayloadProtocol::Tls(Hello::default()),
+            () if sent.by_client && is_preface(bytes) => PayloadProtocol::Http2,
+            () => PayloadProtocol::Unknown,
         };
     }
 
@@ -221,21 +230,25 @@ impl Connection {
     fn begin_tls(&mut self, stream: Reassembly, sent: &SentSegment<'_>) {
         let mut tls = Tls::over(stream, sent.segment.at_ns);
         let tcp = &sent.segment.tcp;
-        match self.sides.from_server.stream.is_none() && tcp.flags.ack() {
-            true => tls.answer_at_number(tcp.acknowledgement),
-            false => tls.answer_at(self.about().server_end(sent.segment)),
+        if self.sides.from_server.stream.is_none() && tcp.flags.ack() {
+            tls.answer_at_number(tcp.acknowledgement)
+        } else {
+            tls.answer_at(self.about().server_end(sent.segment))
         }
         self.tls = Some(Box::new(tls));
     }
 
     fn read_tls(&mut self, sent: &SentSegment<'_>, budget: &mut Budget) {
-        let (Some(tls), Spoken::Tls(hello)) = (&mut self.tls, &mut self.spoken) else { return };
+        let (Some(tls), PayloadProtocol::Tls(hello)) = (&mut self.tls, &mut self.payload_protocol)
+        else {
+            return;
+        };
         if let Some(stream) = self.sides.from_server.stream.as_ref().filter(|_| !sent.by_client)
             && let Some(number) = tls.take_answer()
         {
             tls.answer_at(stream.position(number));
         }
-        let segment = (sent.brought.begin, sent.segment.tcp.payload, sent.segment.at_ns);
+        let segment = (sent.effect.begin, sent.segment.tcp.payload, sent.segment.at_ns);
         let ends = tls.take(sent.by_client, segment, budget, hello);
         let is_refuted = tls.is_refuted();
         if ends || is_refuted {
@@ -243,7 +256,7 @@ impl Connection {
             self.tls = None;
         }
         if is_refuted {
-            self.spoken = Spoken::Unknown;
+            self.payload_protocol = PayloadProtocol::Unknown;
         }
     }
 
@@ -281,25 +294,29 @@ impl Connection {
     }
 
     /// Reports the connection and its last exchange. `closure` applies if neither side ended it.
-    pub(super) fn finish<S: FlowObserver>(mut self, closure: Closure, hands: &mut Hands<'_, S>) {
+    pub(super) fn finish<S: FlowObserver>(
+        mut self,
+        closure: Closure,
+        output: &mut FollowerOutput<'_, S>,
+    ) {
         let mut http = self.http.take();
         if let Some(doubtful) = http.as_mut().filter(|http| http.is_doubtful()) {
-            doubtful.discard(hands.budget);
-            self.spoken = Spoken::Unknown;
+            doubtful.discard(output.budget);
+            self.payload_protocol = PayloadProtocol::Unknown;
             http = None;
         }
         if let Some(http) = &mut http {
-            http.end(&self.about(), hands);
+            http.end(&self.about(), output);
         }
         let unparsed = http.as_ref().is_some_and(|http| http.is_unparsed());
         if let Some(tls) = &mut self.tls {
-            tls.end(hands.budget);
+            tls.end(output.budget);
         }
         let missing = self.missing();
         let statuses =
-            self.alone.take().map(|alone| alone.finish(hands.budget)).unwrap_or_default();
+            self.alone.take().map(|alone| alone.finish(output.budget)).unwrap_or_default();
         if !statuses.is_empty() {
-            self.spoken = Spoken::Http1;
+            self.payload_protocol = PayloadProtocol::Http1;
         }
         let through = self.is_through();
         let gap = self.doubts.gap || self.lacks(true) || self.lacks(false);
@@ -307,9 +324,9 @@ impl Connection {
         let PerDirection { from_client, from_server } = self.sides;
         for (by_client, side) in [(true, &from_client), (false, &from_server)] {
             let bound = side.answers.only_bound();
-            bound.into_iter().for_each(|ns| hands.sink.round_trip(&self.ends, by_client, ns));
+            bound.into_iter().for_each(|ns| output.sink.round_trip(&self.ends, by_client, ns));
         }
-        hands.sink.connection(&Observed {
+        output.sink.connection(&ConnectionReport {
             ends: self.ends,
             before: self.before,
             via: self.via,
@@ -322,7 +339,7 @@ impl Connection {
                 from_client: from_client.answers.finish(),
                 from_server: from_server.answers.finish(),
             },
-            spoken: self.spoken,
+            payload_protocol: self.payload_protocol,
             exchanges,
             missing,
             statuses,
@@ -387,7 +404,7 @@ impl Connection {
         &mut self,
         sent: &SentSegment<'_>,
         finished: bool,
-        hands: &mut Hands<'_, S>,
+        output: &mut FollowerOutput<'_, S>,
     ) {
         let (by_client, at_ns) = (sent.by_client, sent.segment.at_ns);
         let (own, other) = self.sides.pair(by_client);
@@ -411,7 +428,7 @@ impl Connection {
             let opens = self.opening.seen && is_first && tcp.payload.length == 0;
             if opens || own.acks_at_once(tcp, to - before) {
                 own.answers.add(ns);
-                hands.sink.round_trip(&self.ends, by_client, ns);
+                output.sink.round_trip(&self.ends, by_client, ns);
             } else {
                 own.answers.bound(ns);
             }
@@ -420,16 +437,17 @@ impl Connection {
             if by_client {
                 http.acknowledge(to, payload_end, finished, at_ns);
             }
-            http.acknowledged(sent, to, &self.about(), hands);
+            http.acknowledged(sent, to, &self.about(), output);
             self.http = Some(http);
         }
     }
 
     /// Returns whether data that the other side acknowledged was not captured.
     fn lacks(&self, from_client: bool) -> bool {
-        let (side, to) = match from_client {
-            true => (&self.sides.from_client, self.acknowledged.from_client),
-            false => (&self.sides.from_server, self.acknowledged.from_server),
+        let (side, to) = if from_client {
+            (&self.sides.from_client, self.acknowledged.from_client)
+        } else {
+            (&self.sides.from_server, self.acknowledged.from_server)
         };
         let whole = |stream: &Stream| stream.is_whole_to(to);
         !side.stream.as_ref().is_none_or(whole)

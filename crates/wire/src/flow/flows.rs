@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use super::Segment;
 use super::budget::Budget;
 use super::connection::Connection;
-use super::http::Hands;
+use super::connection_report::{Closure, FlowObserver};
+use super::http::FollowerOutput;
+use super::http_exchange::Ends;
 use super::key::Key;
 use super::networks::Networks;
-use super::observed::{Closure, FlowObserver};
 use super::quic::{self, Datagram, Quic};
 use super::settings::Settings;
 use super::table::{List, Table};
-use super::transfer::Ends;
 use crate::{Ip, Via};
 
 /// The number of past flows remembered by their endpoints, per flow that may be followed at once.
@@ -70,9 +70,10 @@ impl Pair {
     }
 
     fn ends(&self, by_client: bool) -> Ends {
-        match by_client {
-            true => Ends { client: self.from, server: self.to },
-            false => Ends { client: self.to, server: self.from },
+        if by_client {
+            Ends { client: self.from, server: self.to }
+        } else {
+            Ends { client: self.to, server: self.from }
         }
     }
 }
@@ -125,8 +126,8 @@ impl<S: FlowObserver> Flows<S> {
     pub(super) fn segment(&mut self, pair: Pair, via: &Via, segment: &Segment<'_>) {
         let (id, by_client) = self.connection(pair, via, segment);
         let Some(Flow { kind: FlowKind::Tcp(connection), .. }) = self.table.get(id) else { return };
-        let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
-        connection.take(by_client, segment, hands);
+        let output = &mut FollowerOutput { sink: &mut self.sink, budget: &mut self.budget };
+        connection.take(by_client, segment, output);
         let list = if connection.is_over() { List::Over } else { List::Open };
         if list == List::Over {
             self.due_ns = self.due_ns.min(self.now_ns.saturating_add(self.settings.linger_ns));
@@ -182,9 +183,10 @@ impl<S: FlowObserver> Flows<S> {
         {
             let by_client = *client_first == pair.straight;
             let other = begins
-                && match by_client {
-                    true => connection.is_other(segment),
-                    false => connection.is_over() && self.settings.ports.is_empty(),
+                && if by_client {
+                    connection.is_other(segment)
+                } else {
+                    connection.is_over() && self.settings.ports.is_empty()
                 };
             if !other {
                 return (id, by_client);
@@ -273,10 +275,10 @@ impl<S: FlowObserver> Flows<S> {
     fn end(&mut self, id: u32, closure: Closure) {
         let remembered = self.settings.max_flows.saturating_mul(REMEMBERED);
         let Some(flow) = self.table.remove(id, remembered) else { return };
-        let hands = &mut Hands { sink: &mut self.sink, budget: &mut self.budget };
+        let output = &mut FollowerOutput { sink: &mut self.sink, budget: &mut self.budget };
         match flow.kind {
-            FlowKind::Tcp(connection) => connection.finish(closure, hands),
-            FlowKind::Quic(quic) => hands.sink.connection(&quic.finish(closure, hands.budget)),
+            FlowKind::Tcp(connection) => connection.finish(closure, output),
+            FlowKind::Quic(quic) => output.sink.connection(&quic.finish(closure, output.budget)),
         }
     }
 }

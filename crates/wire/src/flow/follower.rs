@@ -1,14 +1,14 @@
 //! The entry point of the module: takes packets and reports connections.
 
 use super::Segment;
+use super::connection_report::FlowObserver;
 use super::counts::Counts;
 use super::flows::{Flows, Pair};
 use super::fragments::Fragments;
-use super::observed::FlowObserver;
 use super::quic::{Datagram, InitialOpener};
 use super::settings::Settings;
 use crate::{
-    self as wire, Carried, Fragment, Icmp, Ip, Link, Skipped, Span, Tcp, Udp, Unread, Via,
+    self as wire, Fragment, Icmp, Ip, IpPayload, Link, Skipped, Span, Tcp, Udp, Unread, Via,
 };
 use sixmark_units::family::Family;
 
@@ -142,19 +142,19 @@ impl<S: FlowObserver> Follower<S> {
     fn whole(&mut self, ip: &Ip<'_>, frames: Frames) {
         let family = &mut self.counts.families[family_of_packet(ip)];
         match wire::carried(ip) {
-            Ok(Carried::Tcp(tcp)) => {
+            Ok(IpPayload::Tcp(tcp)) => {
                 family.tcp += 1;
                 self.segment(ip, frames, tcp);
             }
-            Ok(Carried::Udp(udp)) => match wire::in_datagram(&udp, &mut self.via) {
+            Ok(IpPayload::Udp(udp)) => match wire::in_datagram(&udp, &mut self.via) {
                 Some(inner) => self.read(inner, frames),
                 None => {
                     family.udp += 1;
                     self.datagram(ip, frames, udp);
                 }
             },
-            Ok(Carried::Icmp(icmp)) => self.icmp(ip, &icmp, frames),
-            Ok(Carried::Other | Carried::Rest) => match wire::in_packet(ip, &mut self.via) {
+            Ok(IpPayload::Icmp(icmp)) => self.icmp(ip, &icmp, frames),
+            Ok(IpPayload::Other | IpPayload::Rest) => match wire::in_packet(ip, &mut self.via) {
                 Some(inner) => self.read(inner, frames),
                 None => {
                     family.other += 1;
@@ -186,7 +186,7 @@ impl<S: FlowObserver> Follower<S> {
     }
 
     fn in_pieces(&mut self, ip: &Ip<'_>, more: i32) {
-        if let Ok(Carried::Tcp(tcp)) = wire::carried(ip) {
+        if let Ok(IpPayload::Tcp(tcp)) = wire::carried(ip) {
             let pair = self.pair(wire::TCP, ip, (tcp.source, tcp.destination));
             self.flows.in_pieces(&pair, more);
         }

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_in_any_order_and_doubled_make_the_packet() {
+    fn reassembles_fragments_in_any_order_and_with_duplicates() {
         let mut random = Random::new(8, 0);
         for addresses in ADDRESSES {
             for id in 0..2_000 {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_overlap_spoil_their_packet() {
+    fn discards_a_packet_with_overlapping_fragments() {
         for addresses in ADDRESSES {
             let (mut all, bytes) = (Fragments::default(), [1; 2_000]);
             for (begin, end) in [(0, 800), (792, 1_600), (800, 1_600), (0, 792), (1_600, 2_000)] {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_without_end_take_no_memory_without_end() {
+    fn limits_the_memory_for_incomplete_packets() {
         let (mut all, bytes) = (Fragments::default(), [1; 2_000]);
         for id in 0..10_000 {
             give(&mut all, ADDRESSES[0], id, (&bytes, 0, 8), 0);

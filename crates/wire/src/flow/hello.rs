@@ -1,6 +1,6 @@
 //! The plain-text part of a TLS handshake (RFC 8446, 4.1; RFC 6066, 3; RFC 7301).
 
-use super::observed::Hello;
+use super::connection_report::Hello;
 
 /// The type of the message that a client begins with.
 pub(super) const CLIENT_HELLO: u8 = 1;
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_that_is_cut_short_or_lies_is_none() {
+    fn ignores_a_truncated_hello_and_sanitises_the_server_name() {
         let client = made::client("example.org", &["h2"]);
         for length in 0..client.len() {
             assert_eq!(message(&client[..length]), None);

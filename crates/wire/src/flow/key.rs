@@ -111,7 +111,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn both_directions_have_one_key_and_others_another() {
+    fn gives_both_directions_of_a_flow_the_same_key() {
         for [a, b] in [["[2001:db8::1]:5", "[2001:db8::2]:5"], ["192.0.2.1:9", "192.0.2.1:8"]] {
             let [a, b]: [SocketAddr; 2] = [a.parse().unwrap(), b.parse().unwrap()];
             let ((there, straight), (back, reversed)) =
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_differ_in_little_spread_over_the_buckets() {
+    fn spreads_similar_keys_over_the_hash_buckets() {
         let seed = Seed::random();
         let mut buckets = HashSet::new();
         let server: SocketAddr = "192.0.2.1:80".parse().unwrap();

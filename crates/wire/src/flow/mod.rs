@@ -8,15 +8,17 @@
 mod budget;
 mod closing;
 mod connection;
+mod connection_report;
 mod counts;
 mod flows;
 mod follower;
 mod fragments;
 mod hello;
 mod http;
+mod http_exchange;
+mod http_exchanges;
 mod key;
 mod networks;
-mod observed;
 mod quic;
 mod reassembly;
 mod rtt;
@@ -28,19 +30,18 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod tls;
-mod transfer;
-mod transfers;
 mod unread_counts;
 
+pub use connection_report::{
+    Closure, ConnectionReport, Doubts, FlowObserver, Hello, MissingSide, Opening, PayloadProtocol,
+    RoundTrips, Sent,
+};
 pub use counts::{Counts, FamilyCounts};
 pub use follower::Follower;
-pub use observed::{
-    Closure, Doubts, FlowObserver, Hello, MissingSide, Observed, Opening, RoundTrips, Sent, Spoken,
-};
+pub use http_exchange::{Ends, HttpExchange, PerDirection, Repeated, Unmeasured};
+pub use http_exchanges::HttpExchanges;
 pub use quic::InitialOpener;
 pub use settings::Settings;
-pub use transfer::{Ends, PerDirection, Repeated, Transfer, Unmeasured};
-pub use transfers::Transfers;
 pub use unread_counts::UnreadCounts;
 
 use crate::Tcp;

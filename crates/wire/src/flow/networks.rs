@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_tunnels_distinguish_networks_and_labels_do_not() {
+    fn vlan_tags_and_tunnels_separate_networks_but_mpls_labels_do_not() {
         let mut networks = Networks::default();
         assert_eq!(networks.number(&via(&[])), PLAIN);
         assert_eq!(networks.number(&via(&[Layer::Mpls])), PLAIN);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_without_end_take_no_memory_without_end() {
+    fn limits_the_number_of_networks() {
         let mut networks = Networks::default();
         (0..100_000).for_each(|number| _ = networks.number(&via(&[Layer::Vxlan(number)])));
         assert!(networks.numbers.len() <= MOST);

@@ -89,13 +89,12 @@ impl Reassembly {
             return self.wait(begin, payload.length, bytes, at_ns, budget);
         }
         let known = (self.next - begin) as usize;
-        match payload.length > known {
-            true => {
-                let rest = payload.skip(known);
-                self.next += rest.length as i64;
-                Now::Read(rest)
-            }
-            false => Now::Nothing,
+        if payload.length > known {
+            let rest = payload.skip(known);
+            self.next += rest.length as i64;
+            Now::Read(rest)
+        } else {
+            Now::Nothing
         }
     }
 
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_order_the_stream_comes_out_as_it_was() {
+    fn restores_the_stream_from_segments_in_any_order() {
         let mut random = Random::new(5, 0);
         for _ in 0..500 {
             let stream: Vec<u8> = (0..600).map(|_| random.bits() as u8).collect();
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_will_read_is_not_kept() {
+    fn does_not_buffer_bytes_that_will_be_skipped() {
         let mut budget = Budget::new(1_000);
         let mut pieces = Reassembly::default();
         let payload = whole(&[1; 900]);
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_some_segments_wait() {
+    fn limits_the_number_of_buffered_segments() {
         let (mut budget, mut pieces) = (Budget::new(1 << 20), Reassembly::default());
         let taken = (1..1_000).map(|n| pieces.take(n * 2, whole(b"x"), 0, 0, &mut budget));
         assert_eq!(taken.filter(|now| *now == Now::Nothing).count(), MOST);

@@ -6,7 +6,7 @@
 //! the timer. That such an ACK came is only an upper bound. Timestamps (RFC 7323) don't help:
 //! a delayed ACK echoes the earliest segment that it covers (4.3), and they tick in milliseconds.
 
-use super::observed::RoundTrips;
+use super::connection_report::RoundTrips;
 
 /// The maximum number of segments of a side that are measured at once. Segments sent while all
 /// places are taken are not measured.
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_again_and_all_behind_it_is_not_timed() {
+    fn does_not_time_retransmitted_data_or_data_behind_it() {
         let mut timer = Timer::default();
         (1..=4).for_each(|n| timer.start(n * 100, n as u64));
         timer.doubt(150);
@@ -136,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_some_are_timed_at_once() {
+    fn limits_the_number_of_segments_timed_at_once() {
         let mut timer = Timer::default();
         (0..1_000).for_each(|n| timer.start(n + 1, n as u64));
         assert_eq!(timer.acknowledged(1_000, 1_000), Some(1_000 - (TIMED as u64 - 1)));
     }
 
     #[test]
-    fn of_many_times_an_even_part_is_kept() {
+    fn keeps_an_even_sample_of_many_round_trip_times() {
         for count in [1, 100, 128, 129, 1_000, 100_000u64] {
             let mut times = Times::default();
             (0..count).for_each(|n| times.add(n + 1));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_the_median_only_if_there_is_nothing_else() {
+    fn reports_a_bound_as_the_median_only_without_any_sample() {
         let mut times = Times::default();
         [7, 5].into_iter().for_each(|ns| times.bound(ns));
         let only = RoundTrips { count: 0, min_ns: Some(5), p50_ns: Some(5), p99_ns: None };

@@ -58,7 +58,7 @@ mod tests {
     use sixmark_units::random::Random;
 
     #[test]
-    fn whatever_the_order_each_byte_is_new_once() {
+    fn counts_each_byte_as_new_once_in_any_order() {
         let mut random = Random::new(7, 0);
         for _ in 0..2_000 {
             let (mut seen, mut naive) = (Seen::default(), [false; 300]);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_without_end_take_no_memory_without_end() {
+    fn limits_the_number_of_remembered_ranges() {
         let mut seen = Seen::default();
         for n in 0..100_000 {
             assert_eq!(seen.add(n * 2..n * 2 + 1), 1);

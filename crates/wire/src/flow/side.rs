@@ -2,9 +2,9 @@
 //! statistics of both.
 
 use super::Segment;
-use super::observed::Sent;
+use super::connection_report::Sent;
 use super::rtt::{Timer, Times};
-use super::stream::{Brought, Heard, SegmentKind, Stream};
+use super::stream::{Heard, SegmentEffect, SegmentKind, Stream};
 use crate::Tcp;
 
 /// The round-trip time assumed if the handshake was not captured. A segment that arrives within it
@@ -45,7 +45,7 @@ impl Side {
         segment: &Segment<'_>,
         other: &Side,
         handshake_ns: Option<u64>,
-    ) -> Brought {
+    ) -> SegmentEffect {
         let tcp = &segment.tcp;
         self.count(segment);
         if tcp.flags.syn() {
@@ -55,12 +55,12 @@ impl Side {
         let stream = self.stream.get_or_insert_with(|| Stream::new(tcp));
         let heard = other.heard(stream, soon_ns);
         let (start, end) = (stream.position(tcp.sequence), stream.end());
-        let brought = stream.sent(tcp, segment.at_ns, &heard);
-        self.time(&brought, start, segment.at_ns);
-        self.sort(&brought, tcp.payload.length as u64);
+        let effect = stream.sent(tcp, segment.at_ns, &heard);
+        self.time(&effect, start, segment.at_ns);
+        self.sort(&effect, tcp.payload.length as u64);
         self.say(tcp, segment.at_ns, start == end);
         self.window(tcp, other);
-        brought
+        effect
     }
 
     /// Records that the other side acknowledged this side's stream up to `to`. Returns the
@@ -122,25 +122,25 @@ impl Side {
         }
     }
 
-    fn time(&mut self, brought: &Brought, start: i64, at_ns: u64) {
-        match brought.kind {
-            SegmentKind::Next if brought.known == 0 => {
+    fn time(&mut self, effect: &SegmentEffect, start: i64, at_ns: u64) {
+        match effect.kind {
+            SegmentKind::Next if effect.known == 0 => {
                 // A SYN with data may be acknowledged without it (RFC 7413).
-                if (start + 1..brought.end).contains(&brought.begin) {
-                    self.timer.start(brought.begin, at_ns);
+                if (start + 1..effect.end).contains(&effect.begin) {
+                    self.timer.start(effect.begin, at_ns);
                 }
-                self.timer.start(brought.end, at_ns);
+                self.timer.start(effect.end, at_ns);
             }
             SegmentKind::Empty => {}
             _ => self.timer.doubt(start),
         }
     }
 
-    fn sort(&mut self, brought: &Brought, payload: u64) {
+    fn sort(&mut self, effect: &SegmentEffect, payload: u64) {
         let sent = &mut self.sent;
-        sent.stream_bytes += payload - brought.known;
-        sent.fins += u64::from(brought.finishes);
-        match brought.kind {
+        sent.stream_bytes += payload - effect.known;
+        sent.fins += u64::from(effect.finishes);
+        match effect.kind {
             SegmentKind::Retransmitted => sent.retransmitted += 1,
             SegmentKind::OutOfOrder => sent.out_of_order += 1,
             SegmentKind::Probe => sent.probes += 1,

@@ -21,7 +21,7 @@ pub(super) struct Stream {
 
 /// The effect of a segment on its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Brought {
+pub(super) struct SegmentEffect {
     /// The position where its payload begins.
     pub(super) begin: i64,
     /// The position after the segment, including a FIN.
@@ -84,7 +84,7 @@ impl Stream {
     }
 
     /// Adds the next segment and classifies it.
-    pub(super) fn sent(&mut self, tcp: &Tcp<'_>, at_ns: u64, heard: &Heard) -> Brought {
+    pub(super) fn sent(&mut self, tcp: &Tcp<'_>, at_ns: u64, heard: &Heard) -> SegmentEffect {
         let payload = tcp.payload.length as i64;
         let start = self.position(tcp.sequence);
         let begin = start + i64::from(tcp.flags.syn());
@@ -107,7 +107,7 @@ impl Stream {
         let finishes = tcp.flags.fin() && self.fin.replace(end) != Some(end);
         let repeats = end > start && new == 0;
         let is_new = payload > 0 && known == 0;
-        Brought { begin, end, kind, repeats, known, is_new, finishes }
+        SegmentEffect { begin, end, kind, repeats, known, is_new, finishes }
     }
 
     fn is_probe(&self, tcp: &Tcp<'_>, start: i64, heard: &Heard) -> bool {
@@ -137,9 +137,10 @@ impl Stream {
             && acknowledged == all.start
             && at_ns.saturating_sub(heard.acknowledged_ns) < FAST_NS;
         let soon = at_ns.saturating_sub(self.end_ns) < heard.soon_ns;
-        match !fast && soon && new > 0 && all.end != self.end {
-            true => SegmentKind::OutOfOrder,
-            false => SegmentKind::Retransmitted,
+        if !fast && soon && new > 0 && all.end != self.end {
+            SegmentKind::OutOfOrder
+        } else {
+            SegmentKind::Retransmitted
         }
     }
 

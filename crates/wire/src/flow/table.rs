@@ -197,7 +197,7 @@ mod tests {
     /// Compares the table with a simple list of its expected contents, oldest first: number, value,
     /// list.
     #[test]
-    fn whatever_happens_the_order_and_the_contents_are_right() {
+    fn keeps_order_and_contents_under_random_operations() {
         let mut random = Random::new(3, 0);
         let (mut table, mut model) = (Table::new(), Vec::<(u16, u64, List)>::new());
         for now in 0..50_000 {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_with_two_keys_is_one() {
+    fn finds_one_flow_under_either_of_its_two_keys() {
         let mut table = Table::new();
         let id = table.insert(key(1), 7, 0);
         table.alias(id, key(2));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_known_how_often_a_key_was_there() {
+    fn counts_how_often_a_key_was_used_before() {
         let mut table = Table::new();
         for n in 0..5 {
             assert_eq!(table.before(&key(1)), n);

@@ -30,19 +30,19 @@ fn settings() -> Settings {
 /// A sink that keeps everything it receives.
 #[derive(Debug, Default)]
 struct Kept {
-    connections: Vec<Observed>,
-    transfers: Transfers,
+    connections: Vec<ConnectionReport>,
+    exchanges: HttpExchanges,
     round_trips: Vec<(bool, u64)>,
 }
 
 impl FlowObserver for Kept {
-    fn connection(&mut self, connection: &Observed) {
+    fn connection(&mut self, connection: &ConnectionReport) {
         self.connections.push(connection.clone());
-        self.transfers.connection(connection);
+        self.exchanges.connection(connection);
     }
 
-    fn exchange(&mut self, exchange: &Transfer) {
-        self.transfers.exchange(exchange);
+    fn exchange(&mut self, exchange: &HttpExchange) {
+        self.exchanges.exchange(exchange);
     }
 
     fn round_trip(&mut self, _ends: &Ends, by_client: bool, ns: u64) {
@@ -137,17 +137,17 @@ impl Made {
     }
 
     /// Returns all exchanges.
-    fn finish(self) -> Vec<Transfer> {
-        self.follower.finish().0.transfers.finish(0)
+    fn finish(self) -> Vec<HttpExchange> {
+        self.follower.finish().0.exchanges.finish(0)
     }
 
     /// Returns all connections.
-    fn connections(self) -> Vec<Observed> {
+    fn connections(self) -> Vec<ConnectionReport> {
         self.follower.finish().0.connections
     }
 
     /// Returns the only exchange.
-    fn only(self) -> Transfer {
+    fn only(self) -> HttpExchange {
         let all = self.finish();
         assert_eq!(all.len(), 1, "{all:?}");
         all.into_iter().next().unwrap()
@@ -165,7 +165,7 @@ fn headers(family: Family) -> u64 {
 }
 
 #[test]
-fn an_exchange_is_from_its_get_to_the_last_ack_before_fin() {
+fn measures_an_exchange_from_its_get_to_the_last_ack_before_the_fin() {
     for mut made in both() {
         made.handshake();
         made.client(ACK, 1, 1, b"GET /file HTTP/1.1\r\n\r\n");
@@ -201,7 +201,7 @@ fn an_exchange_is_from_its_get_to_the_last_ack_before_fin() {
 }
 
 #[test]
-fn an_ack_that_comes_with_the_fin_is_told_of_apart() {
+fn reports_data_acknowledged_with_the_fin_separately() {
     for mut made in both() {
         made.handshake();
         made.client(ACK, 1, 1, b"GET / HTTP/1.0\r\n\r\n");
@@ -218,7 +218,7 @@ fn an_ack_that_comes_with_the_fin_is_told_of_apart() {
 }
 
 #[test]
-fn what_is_sent_again_is_counted_and_left_out() {
+fn counts_retransmitted_bytes_separately() {
     for mut made in both() {
         made.handshake();
         let request = b"GET / HTTP/1.1\r\n\r\n";
@@ -242,7 +242,7 @@ fn what_is_sent_again_is_counted_and_left_out() {
 }
 
 #[test]
-fn a_connection_without_a_get_says_so_and_one_without_bytes_says_nothing() {
+fn reports_a_connection_without_a_get_but_none_without_payload() {
     for mut made in both() {
         made.handshake();
         made.client(ACK, 1, 1, b"\x16\x03\x01");
@@ -276,7 +276,7 @@ fn a_response_that_is_not_acknowledged_has_no_delay() {
 }
 
 #[test]
-fn what_the_capture_lost_is_never_hidden() {
+fn reports_gaps_and_drops_of_the_capture_as_unmeasured() {
     let lossy = |which: &str| {
         both().map(|mut made| {
             made.handshake();
@@ -293,7 +293,7 @@ fn what_the_capture_lost_is_never_hidden() {
     };
     for which in ["hole", "end"] {
         for follower in lossy(which) {
-            let found = &follower.finish().0.transfers.finish(0)[0];
+            let found = &follower.finish().0.exchanges.finish(0)[0];
             assert_eq!(
                 (found.delay_ns, found.unmeasured),
                 (None, Some(Unmeasured::Gap)),
@@ -302,13 +302,13 @@ fn what_the_capture_lost_is_never_hidden() {
         }
     }
     for follower in lossy("none") {
-        let found = &follower.finish().0.transfers.finish(1)[0];
+        let found = &follower.finish().0.exchanges.finish(1)[0];
         assert_eq!((found.delay_ns, found.unmeasured), (None, Some(Unmeasured::Dropped)));
     }
 }
 
 #[test]
-fn segments_in_fragments_are_not_measured() {
+fn does_not_measure_transfers_with_unassembled_fragments() {
     let mut made = Made::new(Family::Ipv4, 1_000);
     made.handshake();
     made.client(ACK, 1, 1, b"GET / HTTP/1.1\r\n\r\n");
@@ -348,7 +348,7 @@ fn a_port_that_is_used_again_is_another_connection() {
 }
 
 #[test]
-fn a_capture_that_begins_in_the_middle_measures_what_is_whole() {
+fn measures_complete_exchanges_of_a_capture_that_begins_midway() {
     for mut made in both() {
         made.server(ACK, 5_000, 100, &[b'x'; 600]);
         made.client(ACK, 100, 5_600, b"");
@@ -362,7 +362,7 @@ fn a_capture_that_begins_in_the_middle_measures_what_is_whole() {
 }
 
 #[test]
-fn segments_that_were_to_be_cut_up_are_counted() {
+fn counts_segments_larger_than_the_mss() {
     for mut made in both() {
         made.handshake();
         made.client(ACK, 1, 1, b"GET / HTTP/1.1\r\n\r\n");
@@ -374,7 +374,7 @@ fn segments_that_were_to_be_cut_up_are_counted() {
 }
 
 #[test]
-fn those_that_are_over_make_room_and_then_those_idle_longest() {
+fn evicts_closed_connections_first_and_then_the_longest_idle() {
     let mut made = Made::new(Family::Ipv6, 1);
     made.follower.flows.settings.max_flows = 2;
     for port in 1..=4 {

@@ -2,8 +2,8 @@
 //! the client has sent application data (RFC 8446, 5.1).
 
 use super::budget::Budget;
+use super::connection_report::Hello;
 use super::hello;
-use super::observed::Hello;
 use super::reassembly::{Now, Reassembly};
 use crate::Span;
 
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_is_read_however_it_is_cut_up() {
+    fn reads_a_handshake_in_segments_of_any_size_and_order() {
         for step in [1, 2, 7, 100, 536, 1_448, 10_000] {
             for swap in [false, true] {
                 let (found, left) = learn(step, step, swap);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_is_completed_by_more_than_an_alert() {
+    fn does_not_take_an_alert_for_the_end_of_a_handshake() {
         let changed = record(CHANGE_CIPHER_SPEC, &[1]);
         let (newest, older) = (Some([3, 4]), None);
         let [alert, finished] = [[1_u8; 19].to_vec(), vec![1; 53]].map(|of| record(DATA, &of));
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn where_little_was_kept_what_is_there_is_read() {
+    fn reads_what_truncated_packets_contain() {
         // The ServerHello is at the beginning of its packet; the client's server name follows its
         // key share.
         let (found, left) = learn(1_448, 120, false);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn only_records_look_like_tls() {
+    fn recognises_only_tls_records() {
         assert!(is_record(&[22, 3, 1, 0], true) && !is_record(&[23, 3, 3, 0], true));
         assert!(is_record(&[23, 3, 3, 0], false) && !is_record(b"GET ", false));
         assert!(!is_record(&[22], true));

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_the_kinds_every_packet_is_counted_and_memory_is_limited() {
+    fn counts_every_packet_and_limits_the_number_of_kinds() {
         let mut counts = UnreadCounts::default();
         (0..=u16::MAX).for_each(|number| counts.add(Unread::EtherType(number), 2));
         let kinds = [Unread::Cut, Unread::Udp, Unread::EtherType(5)];

@@ -10,7 +10,7 @@ fn file(magic: u32, part: u32, link: u32, big_endian: bool) -> Vec<u8> {
 }
 
 #[test]
-fn either_byte_order_and_either_unit_are_read() {
+fn reads_both_byte_orders_and_both_time_units() {
     for (magic, part) in [(MICROSECONDS, 500_000), (NANOSECONDS, 500_000_000)] {
         for big_endian in [false, true] {
             let file = file(magic, part, 101, big_endian);
@@ -23,7 +23,7 @@ fn either_byte_order_and_either_unit_are_read() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn reads_back_what_it_writes() {
     let mut file = header(128, Link::Ethernet).to_vec();
     let records = [
         Record { at_ns: 1_763_000_000_123_456_789, length: 1_514, bytes: &[1; 128] },
@@ -42,7 +42,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn a_file_that_was_cut_says_how_much_is_missing() {
+fn reports_how_many_bytes_a_truncated_record_needs() {
     let file = file(NANOSECONDS, 0, 1, false);
     let format = Format::read(&file).unwrap();
     for length in HEADER + 1..file.len() {
@@ -52,7 +52,7 @@ fn a_file_that_was_cut_says_how_much_is_missing() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused_in_words() {
+fn rejects_other_files_with_a_reason() {
     let refused = |file: &[u8]| Format::read(file).unwrap_err();
     assert_eq!(refused(&[0; 23]), "is too short to be a capture file (pcap or pcapng)");
     assert_eq!(refused(&[0; 24]), "is not a capture file (pcap or pcapng)");
@@ -61,7 +61,7 @@ fn what_is_no_capture_is_refused_in_words() {
 }
 
 #[test]
-fn an_evil_length_is_not_followed() {
+fn rejects_an_impossible_record_length() {
     for (kept, length) in [(u32::MAX, u32::MAX), (61, 60)] {
         let mut file = file(NANOSECONDS, 0, 1, false);
         file[32..36].copy_from_slice(&kept.to_le_bytes());

@@ -72,7 +72,7 @@ fn read(file: &[u8]) -> (Vec<Read>, Sections, Option<&'static str>) {
 }
 
 #[test]
-fn either_byte_order_is_read_and_sections_have_interfaces_of_their_own() {
+fn reads_both_byte_orders_and_the_interfaces_of_each_section() {
     let mut file = Vec::new();
     for order in [Order(false), Order(true)] {
         file.extend(order.section());
@@ -94,7 +94,7 @@ const RESOLUTION: u16 = 9;
 const OFFSET: u16 = 14;
 
 #[test]
-fn times_are_what_the_interface_says() {
+fn applies_the_time_resolution_and_offset_of_the_interface() {
     let order = Order(false);
     let at = |resolution: u8, offset: i64, units: u64| {
         let options =
@@ -122,7 +122,7 @@ fn times_are_what_the_interface_says() {
 }
 
 #[test]
-fn older_and_simpler_packets_are_read_too() {
+fn reads_obsolete_and_simple_packet_blocks() {
     let order = Order(true);
     let mut old = [order.halves(&[0, u16::MAX]), order.words(&[0, 5, 3, 99])].concat();
     old.extend(b"abc");
@@ -157,14 +157,14 @@ fn losses_are_taken_from_statistics_else_from_packets() {
 }
 
 #[test]
-fn packets_of_links_that_can_not_be_read_are_told_apart() {
+fn reads_packets_of_unsupported_links_without_a_link_type() {
     let order = Order(false);
     let file = [order.section(), order.interface(105, 0, &[]), order.packet(0, 0, b"x", &[])];
     assert_eq!(read(&file.concat()).0, [(None, 0, 60, b"x".to_vec())]);
 }
 
 #[test]
-fn a_file_cut_anywhere_says_how_much_is_missing() {
+fn reports_how_many_bytes_a_truncated_block_needs() {
     let order = Order(false);
     let begin = [order.section(), order.interface(1, 0, &[])].concat();
     let file = [begin.clone(), order.packet(0, 0, b"abc", &[])].concat();
@@ -179,7 +179,7 @@ fn a_file_cut_anywhere_says_how_much_is_missing() {
 }
 
 #[test]
-fn what_contradicts_itself_is_said_and_not_followed() {
+fn rejects_contradictory_blocks_with_a_reason() {
     let order = Order(false);
     let begin = [order.section(), order.interface(1, 0, &[])].concat();
     let wrong = |block: Vec<u8>| read(&[begin.clone(), block].concat()).2;
@@ -200,7 +200,7 @@ fn what_contradicts_itself_is_said_and_not_followed() {
 }
 
 #[test]
-fn a_long_block_of_another_kind_need_not_be_there_to_be_passed_over() {
+fn skips_a_long_block_of_another_kind_by_its_header_alone() {
     let order = Order(true);
     let mut sections = Sections::default();
     let section = order.section();

@@ -88,7 +88,7 @@ const TOLD: &[(&str, bool, &str)] = &[
 ];
 
 #[test]
-fn a_gate_fails_where_its_condition_holds_and_tells_the_figures() {
+fn fails_a_gate_whose_condition_holds_and_reports_the_figures() {
     for &(text, failed, because) in TOLD {
         let expected = GateResult { fail_if: text.into(), failed, because: because.into() };
         assert_eq!(of(&run(), text), expected);
@@ -116,7 +116,7 @@ fn unlike() -> Comparison {
 }
 
 #[test]
-fn a_gate_on_sides_that_do_not_give_the_same_fails_whatever_it_asks() {
+fn fails_gates_that_need_a_metric_that_is_not_comparable() {
     let said = "response.p50 is not comparable: IPv6 answers 503 to every request; IPv4 200";
     for (text, failed, because) in [
         ("verdict(response.p50) == worse", true, format!("cannot be determined: {said}")),
@@ -176,7 +176,7 @@ const UNTOLD: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_was_not_measured_fails_the_gate() {
+fn fails_a_gate_on_figures_that_were_not_measured() {
     for &(text, because) in UNTOLD {
         let GateResult { failed, because: said, .. } = of(&run(), text);
         assert_eq!((failed, said), (true, format!("cannot be determined: {because}")), "{text}");
@@ -184,7 +184,7 @@ fn what_was_not_measured_fails_the_gate() {
 }
 
 #[test]
-fn figures_that_are_no_finite_numbers_fail_the_gate() {
+fn fails_a_gate_on_figures_that_are_not_finite() {
     let mut run = run();
     let huge = "9".repeat(300);
     let too_large = format!("ipv6.sent * {huge} * {huge} * 0 > 1");
@@ -200,7 +200,7 @@ fn figures_that_are_no_finite_numbers_fail_the_gate() {
 }
 
 #[test]
-fn a_side_that_did_nothing_fails_every_gate_on_how_well_it_did() {
+fn fails_every_gate_on_the_performance_of_an_idle_side() {
     for silence in [true, false] {
         let mut run = run();
         run.families.ipv6 = silence.then(silent);
@@ -217,7 +217,7 @@ fn a_side_that_did_nothing_fails_every_gate_on_how_well_it_did() {
 }
 
 #[test]
-fn what_can_be_told_without_a_missing_figure_is_told() {
+fn decides_a_gate_that_does_not_depend_on_a_missing_figure() {
     for (text, failed) in [
         ("ipv6.sent == 0 && ipv6.tls.p50 > 1s", Some(false)),
         ("ipv6.sent > 0 || ipv6.tls.p50 > 1s", Some(true)),
@@ -236,7 +236,7 @@ fn what_can_be_told_without_a_missing_figure_is_told() {
 }
 
 #[test]
-fn both_sides_of_a_comparison_can_be_asked_for() {
+fn evaluates_gates_on_both_sides_of_a_comparison() {
     let result = comparison_result();
     let names = GateNames::of_comparison(&result.sides.a.name, &result.sides.b.name);
     for (text, failed) in [

@@ -72,7 +72,7 @@ const READ: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_gate_is_read_and_written_alike() {
+fn writes_a_parsed_gate_back_with_the_same_meaning() {
     for &(text, again) in READ {
         let gate = read(text);
         assert_eq!((gate.text(), gate.to_string().as_str()), (text, again));
@@ -82,7 +82,7 @@ fn a_gate_is_read_and_written_alike() {
 
 /// Checks docs/gates.md: conditions in first cells of tables must parse, and all names must occur.
 #[test]
-fn the_page_on_gates_is_true() {
+fn the_gates_page_has_valid_examples_and_all_names() {
     let page = include_str!("../../../../../docs/gates.md");
     let cells = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
     let examples: Vec<&str> =
@@ -102,7 +102,7 @@ fn the_page_on_gates_is_true() {
 }
 
 #[test]
-fn sides_of_a_comparison_have_their_own_names_too() {
+fn accepts_the_names_of_compared_sides_besides_a_and_b() {
     let known = |a, b, text: &str| Gate::parse(text, &GateNames::of_comparison(a, b)).is_ok();
     assert!(known("ipv6", "ipv4", "ipv6.sent < a.sent || b.sent < ipv4.sent"));
     assert!(known("nginx", "http://[::1]/", "nginx.sent < b.sent"));
@@ -115,7 +115,7 @@ fn sides_of_a_comparison_have_their_own_names_too() {
 }
 
 #[test]
-fn a_name_that_begins_as_a_unit_does_is_a_name() {
+fn reads_a_side_name_that_begins_like_a_unit_as_a_name() {
     let names = GateNames::of_comparison("s", "ms");
     for text in ["1/s.response.mean > 1/s", "10 /s.sent > 1", "2 * ms.wait.p50 > 10ms"] {
         let gate = Gate::parse(text, &names);
@@ -124,7 +124,7 @@ fn a_name_that_begins_as_a_unit_does_is_a_name() {
 }
 
 #[test]
-fn what_is_long_or_deep_is_read_up_to_the_bounds_and_refused_beyond() {
+fn rejects_gates_beyond_the_length_and_nesting_limits() {
     let terms = |n: usize| vec!["a.sent>1"; n].join("&&");
     let sums = |n: usize| format!("a.sent>{}", vec!["1"; n].join("+"));
     let brackets = |n: usize| format!("{}a.sent>1{}", "(".repeat(n), ")".repeat(n));
@@ -190,7 +190,7 @@ const PIECES: &[&str] = &[
 /// Random sequences of tokens: whatever parses is formatted to text that parses to the same, and
 /// nothing panics.
 #[test]
-fn whatever_is_read_is_written_so_that_it_reads_the_same() {
+fn random_gates_keep_their_meaning_when_written_and_read_again() {
     let (mut state, mut read) = (1_u64, 0);
     let (run, compared) = (fixture::run(), comparison());
     let mut source = GateSource::of_measurement(&run);

@@ -68,7 +68,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "ipv6.rtt > 1ms",
-        "column 6: ipv6 has no figure 'rtt': connect, tls, interim, wait, ttfb, transfer, slip, service, response, lifetime, sent, completed, unaccepted, failed, failures, abandoned, requests_per_s, goodput, redirects, followed, dropped, unsent, waited, resent, interim_responses, write_errors, opened, closed, reset_sent, displaced, unopened, wait_delay, outcome",
+        "column 6: ipv6 has no figure 'rtt': connect, tls, interim, wait, ttfb, transfer, slip, service, response, lifetime, sent, completed, unaccepted, failed, failures, abandoned, requests_per_s, goodput, redirects, followed, dropped, unsent, waited, resent, interim_responses, write_errors, sends_per_exchange, receives_per_exchange, datagrams_sent_per_exchange, datagrams_received_per_exchange, opened, closed, reset_sent, displaced, unopened, wait_delay, outcome",
     ),
     (
         "ipv6.response > 1ms",
@@ -145,7 +145,7 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_is_no_gate_is_told_why_and_where() {
+fn rejects_an_invalid_gate_with_a_reason_and_a_column() {
     let mut others = Vec::new();
     for &(text, said) in REFUSED {
         let found = Gate::parse(text, &families()).map(|gate| gate.to_string());
@@ -164,7 +164,7 @@ fn columns_are_counted_in_characters() {
 }
 
 #[test]
-fn numbers_have_bounds() {
+fn rejects_numbers_that_are_too_large() {
     for text in ["9".repeat(400), format!("{}GB", "9".repeat(308))] {
         let wrong = Gate::parse(&format!("ipv6.goodput > {text}"), &families()).unwrap_err();
         assert_eq!(wrong.column, 16, "{wrong}");
@@ -172,7 +172,7 @@ fn numbers_have_bounds() {
 }
 
 #[test]
-fn a_family_that_is_not_used_is_no_side() {
+fn rejects_the_name_of_an_unused_family() {
     for family in Family::BOTH {
         let known = GateNames::of_run([family]);
         let name = family.to_string().to_lowercase();
@@ -185,7 +185,7 @@ fn a_family_that_is_not_used_is_no_side() {
 }
 
 #[test]
-fn whatever_a_comparison_says_is_not_to_be_had_of_a_run() {
+fn rejects_comparison_functions_in_a_gate_on_a_run() {
     for known in [GateNames::of_run(Family::BOTH), GateNames::of_run([Family::Ipv6])] {
         for (text, function) in [
             ("verdict(goodput) == worse", "verdict"),

@@ -20,7 +20,7 @@ fn disable(facts: &mut Facts, interface: &str) {
 }
 
 #[test]
-fn a_family_that_is_switched_off_is_switched_on_by_one_command() {
+fn suggests_one_command_that_enables_a_disabled_family() {
     check_cases(&[
         (
             |facts| {
@@ -73,7 +73,7 @@ fn a_family_that_is_switched_off_is_switched_on_by_one_command() {
 }
 
 #[test]
-fn a_kernel_without_ipv6_must_be_booted_with_it() {
+fn advises_booting_with_ipv6_if_the_kernel_disables_it() {
     let facts = with(|facts| {
         fail(facts, Family::Ipv6);
         facts.families.ipv6.is_supported = false;
@@ -99,7 +99,7 @@ fn address(facts: &mut Facts, address: &str) {
 }
 
 #[test]
-fn addresses_are_judged_by_their_reach() {
+fn judges_addresses_by_their_scope() {
     check_cases(&[
         (|facts| address(facts, "fe80::1"), "ipv6-addresses", CheckState::Missing, &[]),
         (|facts| address(facts, "fd00::2"), "ipv6-addresses", CheckState::Limited, &[]),
@@ -115,7 +115,7 @@ fn addresses_are_judged_by_their_reach() {
 }
 
 #[test]
-fn a_missing_route_is_mended_where_a_setting_keeps_it_away() {
+fn suggests_the_setting_that_restores_a_missing_route() {
     const NONE: &str = "Network is unreachable (os error 101)";
     check_cases(&[
         (

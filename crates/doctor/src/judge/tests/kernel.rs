@@ -17,7 +17,7 @@ fn refuse(facts: &mut Facts, errno: i32) {
 }
 
 #[test]
-fn namespaces_are_permitted_by_the_setting_that_forbids_them() {
+fn suggests_the_setting_that_permits_namespaces() {
     check_cases(&[
         (
             |facts| {
@@ -85,7 +85,7 @@ fn shape(facts: &mut Facts, netem: bool, limits: bool) {
 }
 
 #[test]
-fn what_the_emulator_does_because_the_kernel_can_not_is_named_with_the_options() {
+fn names_missing_kernel_options_and_what_the_emulator_replaces() {
     for (netem, limits, does, options) in [
         (false, true, "emulator delays frames: ", &["NET_SCH_NETEM"][..]),
         (true, false, "emulator limits rates: ", &["NET_SCH_TBF", "NET_ACT_MIRRED"]),
@@ -108,7 +108,7 @@ fn forbid_uring(facts: &mut Facts, errno: i32) {
 }
 
 #[test]
-fn io_uring_is_permitted_by_what_forbids_it() {
+fn suggests_the_setting_that_permits_io_uring() {
     check_cases(&[
         (
             |facts| {
@@ -158,7 +158,7 @@ fn io_uring_is_permitted_by_what_forbids_it() {
 }
 
 #[test]
-fn rights_are_given_to_the_program_or_to_the_container() {
+fn suggests_rights_for_the_program_or_the_container() {
     let denied = |facts: &mut Facts| {
         let text = "Operation not permitted (os error 1)".to_owned();
         let refused = KernelRefusal { text, kind: std::io::ErrorKind::PermissionDenied };

@@ -12,7 +12,7 @@ use crate::judge::judge;
 use crate::purpose::Purpose;
 
 #[test]
-fn limits_are_shown_with_their_figures() {
+fn reports_limits_with_figures_and_commands() {
     let facts = with(|facts| {
         user(facts);
         facts.limits.open_files = Ok(OpenFilesLimits { soft: 256, hard: 512 });
@@ -38,7 +38,7 @@ fn limits_are_shown_with_their_figures() {
 }
 
 #[test]
-fn processors_and_clocks_are_judged() {
+fn judges_processors_clock_and_memory() {
     const CLOCK: &str =
         "echo tsc >/sys/devices/system/clocksource/clocksource0/current_clocksource";
     check_cases(&[
@@ -76,7 +76,7 @@ fn processors_and_clocks_are_judged() {
 }
 
 #[test]
-fn an_interface_that_prefers_a_family_is_found() {
+fn reports_an_interface_with_offloads_for_one_family_only() {
     let facts = with(|facts| facts.interfaces = Ok(vec![interface(&["tx-tcp6-segmentation"])]));
     let command = "ethtool -K eth0 tx-tcp6-segmentation on".to_owned();
     assert_eq!(outcome(&facts, "offloads"), (CheckState::Limited, vec![command]));
@@ -90,7 +90,7 @@ fn an_interface_that_prefers_a_family_is_found() {
 }
 
 #[test]
-fn missing_programs_are_installed_together() {
+fn suggests_one_install_command_per_group_of_missing_programs() {
     let facts = with(|facts| {
         facts.programs = programs(&["firefox", "chromium", "wrk", "bird", "ssh", "nats-server"]);
     });
@@ -108,7 +108,7 @@ fn missing_programs_are_installed_together() {
 }
 
 #[test]
-fn a_store_that_can_not_be_written_is_missing() {
+fn reports_a_store_that_cannot_be_written() {
     let facts = with(|facts| {
         user(facts);
         facts.storage.store = StoreFacts::File {

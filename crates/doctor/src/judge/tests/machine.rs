@@ -158,9 +158,10 @@ pub(super) fn programs(missing: &[&str]) -> ProgramFacts {
         browsers: vec![of("chromium", "chromium", ""), of("firefox", "firefox-esr", "")],
         studies: vec![of("bird", "bird2", "towson"), of("nginx", "nginx", "anma")],
         ssh: Some(of("ssh", "openssh-client", "")),
-        nats_server: Some(match missing.contains(&"nats-server") {
-            true => Err("there is no nats-server in PATH; sixmark needs 2.14 or later: x".into()),
-            false => Ok("/usr/bin/nats-server".into()),
+        nats_server: Some(if missing.contains(&"nats-server") {
+            Err("there is no nats-server in PATH; sixmark needs 2.14 or later: x".into())
+        } else {
+            Ok("/usr/bin/nats-server".into())
         }),
         install_nats_server: "go install nats-server".into(),
     }

@@ -13,7 +13,7 @@ use crate::purpose::Purpose;
 use machine::good;
 
 #[test]
-fn on_a_good_machine_everything_is_in_order() {
+fn reports_no_problem_on_a_good_machine() {
     let found = judge(&good());
     let wrong: Vec<_> = found.iter().filter(|one| one.state != CheckState::Ok).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -23,13 +23,13 @@ fn on_a_good_machine_everything_is_in_order() {
 }
 
 #[test]
-fn the_names_of_all_checks_are_known() {
+fn lists_the_names_of_all_checks() {
     let names: Vec<String> = judge(&good()).into_iter().map(|finding| finding.name).collect();
     assert_eq!(names, CHECK_NAMES);
 }
 
 #[test]
-fn every_purpose_is_decided_by_a_check() {
+fn every_purpose_uses_at_least_one_check() {
     let found = judge(&good());
     for purpose in Purpose::ALL {
         assert!(found.iter().any(|one| one.used_by.contains(&purpose)), "{purpose:?}");

@@ -1,9 +1,9 @@
 //! An agent: it answers its controller, generates its share of a load, and keeps what it counted
 //! until the controller has it.
 
-mod carried;
 mod publisher;
 mod share;
+mod wire_files;
 
 use std::fmt;
 use std::path::Path;
@@ -20,12 +20,12 @@ use crate::allow::{AllowedTargets, first_refused};
 use crate::engine::spool::{SpoolFile, SpoolFolder};
 use crate::engine::transport::AgentSide;
 use crate::messages::{
-    AgentAnswer, AgentCard, AskedOfAgent, AskedOfAll, CarriedLoad, PROTOCOL, ShareOrder, ShareState,
+    AgentAnswer, AgentCard, AskedOfAgent, AskedOfAll, PROTOCOL, ShareOrder, ShareState, WireLoad,
 };
 use crate::names::{AgentName, LoadName};
-use carried::CarriedFiles;
 use publisher::Publisher;
 use share::Share;
+use wire_files::WireFiles;
 
 /// The longest lease that an agent accepts: it goes on for so long without a controller.
 const LONGEST_LEASE: Duration = Duration::from_secs(300);
@@ -240,13 +240,14 @@ impl AgentShared {
     }
 
     /// Returns the plan with the files that it needs, if this agent may carry it out.
-    fn accept(&self, what: CarriedLoad) -> Result<(Draft, CarriedFiles), String> {
-        let (plan, files) = carried::unpack(what)?;
+    fn accept(&self, what: WireLoad) -> Result<(Draft, WireFiles), String> {
+        let (plan, files) = wire_files::unpack(what)?;
         let targets = plan.targets.iter().flat_map(|target| target.addresses.iter().copied());
         if let Some(target) = first_refused(&self.settings.allowed, targets) {
-            return Err(match self.settings.allowed.is_empty() {
-                true => "it was started without --allow, so it loads nothing".to_owned(),
-                false => format!("its --allow does not include {target}"),
+            return Err(if self.settings.allowed.is_empty() {
+                "it was started without --allow, so it loads nothing".to_owned()
+            } else {
+                format!("its --allow does not include {target}")
             });
         }
         if let (Some(longest), Some(duration)) = (self.settings.longest, plan.load.duration)
@@ -259,7 +260,7 @@ impl AgentShared {
         Ok((Draft { plan, search, dns, warnings }, files))
     }
 
-    fn check(&self, what: CarriedLoad) -> Result<AgentAnswer, String> {
+    fn check(&self, what: WireLoad) -> Result<AgentAnswer, String> {
         let (draft, _files) = self.accept(what)?;
         let runnable = draft.check().map_err(|error| error.to_string())?;
         let (routes, doubts) = (runnable.routes.clone(), runnable.doubts().to_vec());
@@ -305,9 +306,10 @@ impl AgentShared {
         let now = self.time();
         match at_ns.checked_sub(now) {
             Some(left) if left >= share::LEAST_NOTICE_NS => {
-                match share.begin_at(clock::now() + left) {
-                    true => AgentAnswer::Done,
-                    false => AgentAnswer::Refused(format!("load {load} has begun already")),
+                if share.begin_at(clock::now() + left) {
+                    AgentAnswer::Done
+                } else {
+                    AgentAnswer::Refused(format!("load {load} has begun already"))
                 }
             }
             _ => {
@@ -336,8 +338,8 @@ impl AgentShared {
         self.spool.kept().into_iter().filter(move |file| file.load == load)
     }
 
-    /// Ends the load if its controller has given no sign of life for the length of the lease, or if it
-    /// has lasted for longer than any may.
+    /// Ends the load if its controller has given no sign of life for the length of the lease, or if
+    /// it has lasted for longer than any may.
     fn end_without_controller(&self) {
         let work = self.work();
         if let (Some(share), Some(heard)) = (&work.share, work.heard)

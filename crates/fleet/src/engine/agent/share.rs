@@ -20,18 +20,18 @@ use sixmark_sys::heap::return_freed_memory;
 use sixmark_vitals::cost::Work;
 use sixmark_vitals::engine::{Meter, Metered, VitalsFrom};
 use sixmark_vitals::section::{MachineRole, Vitals};
-use sixmark_watch::truth::Witness;
+use sixmark_watch::truth::TruthCapture;
 
 use crate::allow::{AllowedTargets, first_refused};
 use crate::engine::spool::{SpoolFile, SpoolWriter};
 use crate::messages::{LoadWork, ShareOrder, ShareState};
 use crate::names::{AgentName, LoadName};
 use crate::records::{AgentRecord, EndRecord, RecordContent};
-use crate::second_gatherer::SecondGatherer;
+use crate::second_collector::SecondCollector;
 
 use super::AgentSettings;
-use super::carried::CarriedFiles;
 use super::publisher::{Publisher, id_of};
+use super::wire_files::WireFiles;
 
 /// The least time between the order to begin and the beginning, in nanoseconds. With less, the
 /// workers might begin late.
@@ -65,7 +65,7 @@ impl Share {
         settings: &AgentSettings,
         order: ShareOrder,
         runnable: Runnable,
-        files: CarriedFiles,
+        files: WireFiles,
         (file, writer): (SpoolFile, SpoolWriter),
         publisher: &Publisher,
     ) -> Result<Share, String> {
@@ -171,8 +171,8 @@ impl Share {
         told
     }
 
-    /// Returns what the load cost its server, if this agent read the server's vitals. `work` is that
-    /// of all agents.
+    /// Returns what the load cost its server, if this agent read the server's vitals. `work` is
+    /// that of all agents.
     pub(super) fn server_cost(&self, work: &LoadWork) -> Option<(MachineRole, Vec<Warning>)> {
         let metered = self.metered.lock().unwrap_or_else(PoisonError::into_inner);
         let metered = metered.as_ref()?;
@@ -232,19 +232,17 @@ fn carry_out(
 ) -> Result<(), String> {
     let plan = runnable.plan().clone();
     let one_line = |error: CommandError| error.to_string();
-    let witness = match order.truth {
-        true => Some(Witness::start(&plan).map_err(one_line)?),
-        false => None,
-    };
+    let truth_capture =
+        if order.truth { Some(TruthCapture::start(&plan).map_err(one_line)?) } else { None };
     let server = order.vitals_from.as_deref();
     let permits = |to| first_refused(&ends.allowed, std::iter::once(to)).is_none();
     let server = server.map(|text| VitalsFrom::find_page(text, permits).map_err(one_line));
     let meter = Meter::start(server.transpose()?.as_ref(), plan.load.warmup).map_err(one_line)?;
     let prepared = runnable.into_prepared();
-    let prepared = if witness.is_some() { prepared.telling() } else { prepared };
-    let mut gatherer = SecondGatherer::new(order.workers.clone());
+    let prepared = if truth_capture.is_some() { prepared.telling() } else { prepared };
+    let mut collector = SecondCollector::new(order.workers.clone());
     let see = |slice: &Slice| {
-        for second in gatherer.see(slice) {
+        for second in collector.see(slice) {
             writing.write(RecordContent::Second(Box::new(second)));
         }
     };
@@ -253,11 +251,11 @@ fn carry_out(
     let mut loaded = loaded.map_err(|error| format!("can't start the workers: {error}"))?;
     let vitals = metered.as_ref().map(|metered| own_cost(&plan, &loaded, metered));
     *to_meter.lock().unwrap_or_else(PoisonError::into_inner) = metered;
-    let truth = match witness {
-        Some(witness) => Some(end_witness(witness, &plan, &mut loaded)?),
+    let truth = match truth_capture {
+        Some(truth_capture) => Some(end_truth_capture(truth_capture, &plan, &mut loaded)?),
         None => None,
     };
-    if let Some(last) = gatherer.end(&loaded.tally) {
+    if let Some(last) = collector.end(&loaded.tally) {
         writing.write(RecordContent::Second(Box::new(last)));
     }
     // If the load was over by then, the agent did not cut it short.
@@ -281,9 +279,13 @@ fn own_cost(plan: &Plan, loaded: &Loaded, metered: &Metered) -> (Vitals, Vec<War
     (Vitals { server: None, ..vitals }, doubts)
 }
 
-fn end_witness(witness: Witness, plan: &Plan, loaded: &mut Loaded) -> Result<Truth, String> {
-    let book = std::mem::take(&mut loaded.book);
-    witness.end(plan, book).map_err(|error| error.to_string())
+fn end_truth_capture(
+    truth_capture: TruthCapture,
+    plan: &Plan,
+    loaded: &mut Loaded,
+) -> Result<Truth, String> {
+    let client_records = std::mem::take(&mut loaded.client_records);
+    truth_capture.end(plan, client_records).map_err(|error| error.to_string())
 }
 
 fn end_record(loaded: Loaded, truth: Option<Truth>) -> EndRecord {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sixmark_load::ClockOffset;
+use sixmark_run::ClockOffset;
 use sixmark_sys::clock;
 use sixmark_sys::command_error::CommandError;
 

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use sixmark_document::provenance::{Ended, Warning};
 use sixmark_load::Loaded;
 use sixmark_record::plan::Plan;
-use sixmark_record::seconds::SliceGatherer;
+use sixmark_record::seconds::SliceCollector;
 use sixmark_record::tally::{FamilyTally, Slice, SliceTally};
-use sixmark_run::AgentExtras;
+use sixmark_run::{AgentExtras, GeneratedLoad};
 use sixmark_sys::command_error::CommandError;
 use sixmark_units::family::PerFamily;
 use sixmark_vitals::section::MachineRole;
@@ -47,7 +47,7 @@ pub(super) fn collect(
     extras: &AgentExtras,
     stop: &Arc<AtomicBool>,
     watch: &mut dyn FnMut(&Slice),
-) -> Result<Loaded, CommandError> {
+) -> Result<GeneratedLoad, CommandError> {
     let restarts = fleet.watch.server_restarts();
     let mut collecting = Collecting::new(fleet, plan, note);
     let mut source = None;
@@ -311,12 +311,13 @@ impl<'a> Collecting<'a> {
 
     /// Returns what follows the reason for which records are missing.
     pub(super) fn where_records_are(&self) -> String {
-        match self.fleet.watch.agents_stay() {
-            true => format!(
+        if self.fleet.watch.agents_stay() {
+            format!(
                 "; it may hold more records: `sixmark fleet collect {}`, or `forget`",
                 self.note.load
-            ),
-            false => String::new(),
+            )
+        } else {
+            String::new()
         }
     }
 
@@ -364,7 +365,7 @@ impl Collected {
         let agents = note.agents.iter().map(|agent| (agent.name.clone(), agent.incarnation));
         Collected {
             records: RecordCollector::new(note.load.clone(), agents),
-            seconds: SliceGatherer::new(plan.load.threads.get()),
+            seconds: SliceCollector::new(plan.load.threads.get()),
             lost: BTreeMap::new(),
         }
     }

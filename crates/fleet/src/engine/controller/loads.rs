@@ -7,20 +7,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sixmark_document::provenance::RouteTaken;
 use sixmark_record::plan::Plan;
-use sixmark_record::plan::carried::CarriedPlan;
+use sixmark_record::plan::wire_form::WirePlan;
 use sixmark_sys::command_error::CommandError;
 
-use crate::messages::{CarriedFile, CarriedLoad};
+use crate::messages::{WireFile, WireLoad};
 
 /// Returns the plan with the files that it names, as agents get it.
-pub(super) fn carried(plan: &Plan) -> Result<CarriedLoad, CommandError> {
+pub(super) fn carried(plan: &Plan) -> Result<WireLoad, CommandError> {
     let named = plan.tls.as_ref().map(|tls| tls.files()).unwrap_or_default();
     let read = |name: &str| match std::fs::read(name) {
-        Ok(content) => Ok(CarriedFile { name: name.to_owned(), base64: STANDARD.encode(content) }),
+        Ok(content) => Ok(WireFile { name: name.to_owned(), base64: STANDARD.encode(content) }),
         Err(error) => Err(CommandError::Usage(format!("can't read '{name}': {error}"))),
     };
     let files = named.into_iter().map(read).collect::<Result<_, _>>()?;
-    Ok(CarriedLoad { plan: CarriedPlan::of(plan), files })
+    Ok(WireLoad { plan: WirePlan::of(plan), files })
 }
 
 /// Returns the routes of all agents, each target once: from different places, only the lowest path
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_has_one_route_with_what_all_agents_share() {
+    fn merges_agent_routes_to_a_target_and_keeps_the_smallest_mtu() {
         let to = "[2001:db8::1]:80".parse().unwrap();
         let route = |from: &str, mtu| RouteTaken { to, from: from.parse().ok(), mtu: Some(mtu) };
         let all = [vec![route("::1", 1500)], vec![route("::2", 1400)], vec![]];

@@ -1,9 +1,9 @@
 //! The controller of a fleet: it finds the agents, has them carry out loads together, and merges
 //! what they counted.
 
+mod attempt;
 mod clocks;
 mod collect;
-mod course;
 mod give_up;
 mod kept;
 mod lease;
@@ -18,10 +18,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sixmark_document::provenance::{RouteTaken, Warning};
-use sixmark_load::Loaded;
 use sixmark_record::plan::Plan;
 use sixmark_record::tally::Slice;
-use sixmark_run::{AgentExtras, FleetSize, Generators};
+use sixmark_run::{AgentExtras, FleetSize, GeneratedLoad, Generators};
 use sixmark_sys::command_error::CommandError;
 
 use crate::engine::transport::ControllerSide;
@@ -31,8 +30,8 @@ pub use kept::{KeptLoad, abort_all, collect_kept, forget_kept, list_agents};
 use lease::LeaseKeeper;
 pub use members::{Member, Wanted, find_members};
 
-/// How long the fleet belongs to a controller after its last sign of life, and how long agents go on
-/// without one.
+/// How long the fleet belongs to a controller after its last sign of life, and how long agents go
+/// on without one.
 pub const LEASE: Duration = Duration::from_secs(30);
 
 /// How long an agent may take to answer a request.
@@ -278,16 +277,13 @@ impl Generators for FleetController {
         extras: &AgentExtras,
         stop: &Arc<AtomicBool>,
         watch: &mut dyn FnMut(&Slice),
-    ) -> Result<Loaded, CommandError> {
+    ) -> Result<GeneratedLoad, CommandError> {
         self.confirm_collected();
-        course::carry_out(self, plan, extras, stop, watch)
+        attempt::carry_out(self, plan, extras, stop, watch)
     }
 }
 
 /// Returns an error that names every agent that refused.
 fn all_or_error(refused: Vec<String>) -> Result<(), CommandError> {
-    match refused.is_empty() {
-        true => Ok(()),
-        false => Err(CommandError::Measure(refused.join("; "))),
-    }
+    if refused.is_empty() { Ok(()) } else { Err(CommandError::Measure(refused.join("; "))) }
 }

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_known_reason_stays() {
+    fn keeps_the_last_known_reason_of_a_stall() {
         let mut stalled = None;
         Stall::note(&mut stalled, None);
         assert_eq!(stalled.as_ref().unwrap().why(), "nothing that it publishes arrives");

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_a_scheme_a_host_and_perhaps_a_port() {
+    fn parses_a_scheme_a_host_and_an_optional_port() {
         for (text, whole) in [
             ("nats://a.example", "nats://a.example:4222"),
             ("tls://a.example:443/", "tls://a.example:443"),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_in_one_line() {
+    fn rejects_invalid_addresses_with_one_line() {
         for text in [
             "",
             "a.example",

@@ -213,11 +213,12 @@ impl Target {
                 let _ = events.send(event);
                 std::future::ready(())
             });
-        match self.credentials.has_jwt() {
-            false => Ok(options.nkey(self.credentials.seed().to_owned())),
-            true => options
+        if self.credentials.has_jwt() {
+            options
                 .credentials(&self.credentials.to_text())
-                .map_err(|error| TransportError::Refused(error.to_string())),
+                .map_err(|error| TransportError::Refused(error.to_string()))
+        } else {
+            Ok(options.nkey(self.credentials.seed().to_owned()))
         }
     }
 }

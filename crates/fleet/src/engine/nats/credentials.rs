@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_read_as_they_were_written() {
+    fn parses_the_credentials_that_it_wrote() {
         let (plain, public) = Credentials::generate(None);
         assert_eq!(Credentials::parse(&plain.to_text()), Ok(plain.clone()));
         assert_eq!(KeyPair::from_seed(plain.seed()).unwrap().public_key(), public);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_seed_of_a_user_is_refused_in_one_line() {
+    fn rejects_invalid_credentials_with_one_line() {
         let account = KeyPair::new_account().seed().unwrap();
         for (text, said) in [
             (String::new(), "no line -----BEGIN USER NKEY SEED-----"),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_everyone_may_read_is_refused() {
+    fn rejects_a_world_readable_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agent.creds");
         let (credentials, _) = Credentials::generate(None);

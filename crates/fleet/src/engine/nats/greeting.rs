@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_lacks_something_is_refused_in_one_line() {
+    fn rejects_a_server_that_is_old_or_lacks_jetstream_or_tls() {
         let address: NatsAddress = "nats://a.example".parse().unwrap();
         for (line, tls, said) in [
             (r#"INFO {"version":"2.9.10","jetstream":true}"#, false, "is version 2.9.10; sixmark"),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_numbers() {
+    fn compares_versions_numerically() {
         for new in ["2.14.0", "2.15.2", "v2.14.0-RC.1", "3.0.0", "10.0"] {
             assert!(is_new_enough(new), "{new}");
         }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_greeting_is_told() {
+    fn rejects_lines_that_are_not_a_greeting() {
         for line in ["", "HTTP/1.1 400 Bad Request", "INFO", "INFO x", "220 mail.example ESMTP"] {
             assert_eq!(Greeting::read(line), None);
         }

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_private_and_nothing_is_overwritten() {
+    fn writes_private_secret_files_and_overwrites_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("fleet");
         let names = ["fleet.example".to_owned(), "[2001:db8::1]".to_owned()];
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_certificate_can_have_is_refused() {
+    fn rejects_missing_and_non_ascii_server_names() {
         let folder = tempfile::tempdir().unwrap();
         assert!(write_fleet(folder.path(), &[], 4222, &[]).is_err());
         assert!(write_fleet(folder.path(), &["ü.example".to_owned()], 4222, &[]).is_err());

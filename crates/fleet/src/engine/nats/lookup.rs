@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn families_take_turns_and_ipv6_is_first() {
+    fn interleaves_the_families_and_puts_ipv6_first() {
         for (found, ordered) in [
             (
                 &["1.1.1.1:1", "1.1.1.2:1", "[::1]:1"][..],

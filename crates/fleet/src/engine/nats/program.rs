@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_or_absent_server_is_refused_with_what_to_do() {
+    fn rejects_an_old_or_absent_server_with_install_advice() {
         let (old, strange) = (folder("nats-server: v2.9.10\n"), folder("hello, world\n"));
         for (folder, said) in [
             (Some(old.path()), "nats-server is version 2.9.10; sixmark needs 2.14 or later"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_a_package_has_put_beside_sixmark_comes_before_those_of_path() {
+    fn prefers_a_server_packaged_with_sixmark_over_those_in_path() {
         for name in PACKAGED {
             let (prefix, other) = (tempfile::tempdir().unwrap(), folder("nats-server: v2.15.0"));
             let packaged = prefix.path().join(name);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_is_new_enough_is_taken() {
+    fn picks_the_first_server_that_is_new_enough() {
         let (old, new) = (folder("nats-server: v2.9.10"), folder("nats-server: v2.14.0"));
         let path = env::join_paths([old.path(), new.path()]).unwrap();
         let found = find_by(Some(old.path()), path.to_str(), ask).unwrap();

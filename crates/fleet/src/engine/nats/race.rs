@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn each_address_that_failed_is_named() {
+    fn reports_the_failure_of_each_address() {
         let [v6, v4] = [refusing("[::1]:0"), listen("127.0.0.1:0", Some("220 mail\r\n"))];
         let failures = run(race(&[v6, v4])).unwrap_err();
         assert_eq!(

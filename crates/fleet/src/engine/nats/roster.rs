@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_come_and_go_and_each_has_a_key_of_its_own() {
+    fn adds_and_revokes_agents_with_separate_keys() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("fleet");
         write_fleet(&folder, &["::1".to_owned()], 4222, &names(["a", "b"])).unwrap();

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn reads_back_the_frames_it_wrote() {
         let bytes: Vec<u8> = all().iter().flat_map(Frame::to_bytes).collect();
         let mut from = bytes.as_slice();
         for frame in all() {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_cut_off_is_an_end_not_a_frame() {
+    fn treats_a_truncated_frame_as_the_end_of_the_tunnel() {
         for frame in [Frame::Open(1), Frame::Data(2, vec![1, 2, 3]), Frame::Credit(3, 4)] {
             let bytes = frame.to_bytes();
             for length in 1..bytes.len() {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_frames_are_refused_before_their_content_is_read() {
+    fn rejects_invalid_frames_before_reading_their_content() {
         for (kind, length) in [
             (0, 0),
             (8, 0),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_bytes_reading_them_comes_to_an_end() {
+    fn reading_random_bytes_always_terminates() {
         let mut random = sixmark_units::random::Random::new(7, 0);
         for _ in 0..2000 {
             let mut bytes: Vec<u8> = (0..random.bits() % 60).map(|_| random.bits() as u8).collect();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preface_is_found_behind_what_a_shell_prints_and_a_stranger_is_quoted() {
+    fn finds_the_preface_after_shell_output_and_quotes_foreign_output() {
         let noisy = [b"Welcome!\n\0sixmark".as_slice(), PREFACE, b"x"].concat();
         let mut from = noisy.as_slice();
         read_preface_after_noise(&mut from).unwrap();

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_itself_enters_the_host() {
+    fn starts_this_program_with_arguments_to_enter_the_host() {
         let words = ["sixmark", "agent", "--stdio"].map(str::to_owned);
         let shown = |lab| {
             let command = start_in_lab(Path::new("/x/sixmark"), &words, lab, "client");
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_agent_s_own_line_is_the_reason() {
+    fn reports_the_error_line_of_the_agent_as_the_reason() {
         let host: HostName = "lab:x".parse().unwrap();
         let line = explain_end(&host, Some(2), "sixmark: no lab is running\n");
         assert_eq!(line, "can't place an agent on lab:x: no lab is running");

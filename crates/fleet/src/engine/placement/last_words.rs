@@ -143,7 +143,7 @@ mod tests {
     const DEADLINE: Duration = Duration::from_secs(60);
 
     #[test]
-    fn the_last_is_kept_and_each_line_is_passed_on_once() {
+    fn keeps_the_last_output_and_passes_on_each_line_once() {
         let (reader, mut writer) = io::pipe().unwrap();
         let words = LastWords::collect(reader).unwrap();
         writer.write_all(b"one\nsixmark-placement: version x\ntw").unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn however_much_is_written_little_is_kept() {
+    fn keeps_a_bounded_amount_of_output() {
         let (reader, mut writer) = io::pipe().unwrap();
         let words = LastWords::collect(reader).unwrap();
         for number in 0..100_000 {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_one_that_a_person_can_read() {
+    fn finds_the_last_readable_line_of_the_output() {
         for (text, line) in [
             ("", ""),
             ("\n \n", ""),

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn any_login_shell_passes_the_command_on_as_it_is() {
+    fn any_login_shell_passes_the_command_on_unchanged() {
         let agent = words("sixmark agent --stdio");
         for command in [start_installed(&agent), start_copied(&agent, 1 << 40)] {
             let command = command.unwrap();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_installed_program_of_this_version_gets_its_words_and_the_input() {
+    fn an_installed_program_of_this_version_gets_arguments_and_input() {
         let command = start_installed(&words("sixmark agent --stdio a$b")).unwrap();
         let output = run(&command, Some(&program(VERSION)), b"input");
         assert_eq!(said(&output), (Some(0), "agent --stdio a$b\ninput".into(), String::new()));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copied_program_is_started_from_the_input_and_leaves_nothing() {
+    fn starts_a_program_copied_from_the_input_and_leaves_no_file() {
         let file = format!("#!/bin/sh\n{}; exit\n# {}", program(VERSION), "x".repeat(1 << 20));
         let size = file.len() as u64;
         let command = start_copied(&words("sixmark agent --stdio"), size).unwrap();

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_of_the_user_comes_first_and_the_destination_is_one_word() {
+    fn puts_the_users_ssh_options_first_and_the_destination_in_one_word() {
         let ssh: SshCommand = "ssh -F 'a file'".parse().unwrap();
         let command = ssh.to("u@::1", "sh -c 'x y'");
         let words: Vec<_> = command.get_args().map(|word| word.to_str().unwrap()).collect();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn every_end_has_one_line_that_names_the_host() {
+    fn explains_every_exit_status_in_one_line_that_names_the_host() {
         let host: HostName = "web".parse().unwrap();
         for (status, words, line) in [
             (

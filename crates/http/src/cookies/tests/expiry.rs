@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_cookie_is_deleted_by_an_age_or_a_date_that_is_over() {
+fn a_past_max_age_or_expires_date_deletes_a_cookie() {
     for deletion in [
         "x=; Max-Age=0; Path=/",
         "x=; max-age=-5; path=/",
@@ -53,7 +53,7 @@ fn a_cookie_is_deleted_by_an_age_or_a_date_that_is_over() {
 }
 
 #[test]
-fn a_cookie_expires_when_its_time_has_come() {
+fn a_cookie_expires_after_its_max_age_or_expires_date() {
     let jar = jar(&[
         "a=1; Max-Age=2",
         "b=2; Expires=Thu, 26 Nov 2026 00:00:03 GMT",

@@ -39,7 +39,7 @@ fn check(table: &[(&[&str], &str)]) {
 }
 
 #[test]
-fn names_and_values_are_kept_as_they_are() {
+fn parses_cookie_names_and_values_without_altering_them() {
     check(&[
         (&["x=1"], "x=1"),
         (&["x=1", "x=2"], "x=2"),
@@ -92,7 +92,7 @@ fn names_and_values_are_kept_as_they_are() {
 }
 
 #[test]
-fn attributes_count_in_any_case_and_order() {
+fn recognizes_attributes_in_any_case_and_order() {
     check(&[
         (&["x=1;"], "x=1"),
         (&["x=1;;; ;"], "x=1"),
@@ -133,7 +133,7 @@ fn cookies_are_sent_back_where_their_path_says() {
 }
 
 #[test]
-fn the_last_path_counts_and_a_wrong_one_is_the_default() {
+fn uses_the_last_path_and_the_default_for_an_invalid_one() {
     for (field, path, expected) in [
         ("x=1; Path", "/a/c", true),
         ("x=1; Path=", "/a/c", true),
@@ -166,7 +166,7 @@ fn the_last_path_counts_and_a_wrong_one_is_the_default() {
 
 /// Host that sets the cookie, Domain attribute, host that is asked next, and whether it is sent.
 #[test]
-fn a_domain_widens_a_cookie_to_the_hosts_within_it() {
+fn a_domain_attribute_extends_a_cookie_to_subdomains_only() {
     const WWW: &str = "www.example.net";
     for (from, domain, to, expected) in [
         (WWW, "", WWW, true),
@@ -224,7 +224,7 @@ fn a_domain_widens_a_cookie_to_the_hosts_within_it() {
 }
 
 #[test]
-fn a_cookie_is_another_one_if_name_domain_or_path_differ() {
+fn cookies_are_distinct_if_name_domain_or_path_differ() {
     let jar = jar(&[
         "k=0",
         "k=1; Path=/a",
@@ -253,14 +253,14 @@ fn longer_paths_come_first_and_then_older_cookies() {
 }
 
 #[test]
-fn a_cookie_of_the_same_name_and_path_takes_the_old_one_s_place() {
+fn a_cookie_of_the_same_name_and_path_replaces_the_old_one() {
     let jar = jar(&["x=1; Path=/", "y=2; Path=/", "x=3; Path=/", "x=4; Path=/a"]);
     assert_eq!(sent(&jar, "/"), "x=3; y=2");
     assert_eq!(sent(&jar, "/a"), "x=4; x=3; y=2");
 }
 
 #[test]
-fn a_field_with_control_characters_or_too_long_is_no_cookie() {
+fn rejects_cookies_with_control_characters_or_excessive_length() {
     for value in ["x=\u{7}", "x\0=1", "x=1\r\ny: z", "x=1; Path=/\u{7f}", "x=1; y=\u{1}"] {
         assert!(jar(&[value]).is_empty(), "{value:?}");
     }
@@ -271,7 +271,7 @@ fn a_field_with_control_characters_or_too_long_is_no_cookie() {
 }
 
 #[test]
-fn a_secure_cookie_is_set_and_sent_over_tls_alone() {
+fn sets_and_sends_secure_cookies_over_tls_only() {
     let tls = CookieContext { secure: true, ..OF };
     let jar = jar_of(&["x=1; Secure; Path=/", "y=2"], tls);
     assert_eq!(sent(&jar, "/a/b"), "y=2");

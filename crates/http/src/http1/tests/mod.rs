@@ -124,7 +124,7 @@ fn an_illegal_response_is_refused_whatever_the_packet_boundaries() {
 
 /// Each line comes in a separate piece: parsing all previous lines for each would take minutes.
 #[test]
-fn very_many_fields_are_told_of_in_their_order_however_they_come() {
+fn reports_very_many_fields_in_order_at_any_packet_boundaries() {
     let fields: String = (0..30_000).map(|number| format!("{number}:\r\n")).collect();
     let bytes = corpus::ok(&format!("{fields}Content-Length: 0\r\n"), "");
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').collect();
@@ -145,7 +145,7 @@ fn very_many_fields_are_told_of_in_their_order_however_they_come() {
 /// RFC 9112, 9.3 and C.2.2: a server that answers an HTTP/1.0 request in HTTP/1.1 still closes the
 /// connection unless it says otherwise.
 #[test]
-fn a_connection_of_http_1_0_is_kept_only_where_the_peer_says_so() {
+fn keeps_an_http_1_0_connection_only_if_the_peer_sends_keep_alive() {
     for (version, fields, kept) in [
         ("1.1", "", false),
         ("1.1", "Connection: foo\r\n", false),
@@ -165,7 +165,7 @@ fn a_connection_of_http_1_0_is_kept_only_where_the_peer_says_so() {
 }
 
 #[test]
-fn the_length_of_a_head_is_a_limit_of_this_side_and_nothing_else_is() {
+fn only_head_and_trailer_length_are_limits_of_the_client() {
     for case in illegal::cases() {
         let long =
             matches!(case.violation, Http1Violation::HeadTooLong | Http1Violation::TrailersTooLong);
@@ -174,13 +174,13 @@ fn the_length_of_a_head_is_a_limit_of_this_side_and_nothing_else_is() {
 }
 
 #[test]
-fn the_tables_are_as_large_as_promised() {
+fn has_at_least_40_legal_and_40_illegal_cases() {
     assert!(legal::cases().len() >= 40, "{}", legal::cases().len());
     assert!(illegal::cases().len() >= 40, "{}", illegal::cases().len());
 }
 
 #[test]
-fn a_response_that_is_cut_short_is_early_wherever_it_is_cut() {
+fn reports_a_truncated_response_wherever_it_is_cut() {
     for case in legal::cases().into_iter().filter(|case| case.bytes.len() <= LONG) {
         for end in 0..case.bytes.len() {
             let (taken, result) = read(&case.bytes[..end], case.kind, &[], false).unwrap();
@@ -194,7 +194,7 @@ fn a_response_that_is_cut_short_is_early_wherever_it_is_cut() {
 }
 
 #[test]
-fn what_follows_a_response_is_left_to_the_caller() {
+fn does_not_consume_bytes_after_a_response() {
     for case in legal::cases().into_iter().filter(|case| !case.until_close) {
         for next in [&b"HTTP/1.1 200 OK\r\n\r\n"[..], b"\r\n", b"\0", b"0\r\n\r\n"] {
             let bytes = [&case.bytes, next].concat();
@@ -243,7 +243,7 @@ fn a_broken_reader_stays_broken_until_the_next_response() {
 }
 
 #[test]
-fn another_protocol_is_told_by_its_first_wrong_byte() {
+fn rejects_another_protocol_at_its_first_wrong_byte() {
     for (greeting, violation) in [
         ("S", Http1Violation::NotHttp),
         ("h", Http1Violation::NotHttp),
@@ -301,7 +301,7 @@ fn interim_responses_are_counted_and_the_final_one_begins_after_them() {
 }
 
 #[test]
-fn only_plain_bodies_may_be_discarded_and_never_too_much() {
+fn discards_only_unchunked_bodies_and_never_past_their_end() {
     let mut reader = ResponseReader::new();
     assert_eq!((reader.discardable(), reader.discarded(9)), (0, None));
     reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc").unwrap();
@@ -321,7 +321,7 @@ fn only_plain_bodies_may_be_discarded_and_never_too_much() {
 }
 
 #[test]
-fn a_body_as_long_as_a_length_can_say_is_counted() {
+fn counts_a_body_of_the_maximum_content_length() {
     let mut reader = ResponseReader::new();
     reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n").unwrap();
     assert_eq!(reader.discardable(), u64::MAX);
@@ -329,7 +329,7 @@ fn a_body_as_long_as_a_length_can_say_is_counted() {
 }
 
 #[test]
-fn a_closed_connection_ends_nothing_twice() {
+fn a_closed_connection_completes_a_response_only_once() {
     let mut reader = ResponseReader::new();
     assert_eq!(reader.finish(), Err(Early { begun: false }));
     reader.feed(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
@@ -355,7 +355,7 @@ fn an_idle_connection_costs_little_memory() {
 const TELLING: &[u8] = b"\r\n\0 ,;:\"\\019afHx\x7f\xff";
 
 #[test]
-fn random_bytes_neither_panic_nor_read_differently_when_cut() {
+fn corrupted_bytes_give_the_same_result_at_any_packet_boundaries() {
     let mut seed = 7;
     for case in legal::cases().iter().filter(|case| case.bytes.len() <= LONG) {
         for _ in 0..50 {
@@ -371,7 +371,7 @@ fn random_bytes_neither_panic_nor_read_differently_when_cut() {
 }
 
 #[test]
-fn every_violation_says_in_few_words_what_was_wrong() {
+fn describes_every_violation_briefly() {
     for case in illegal::cases() {
         let text = case.violation.to_string();
         assert!((10..60).contains(&text.len()) && text != "malformed response", "{text}");
@@ -394,7 +394,7 @@ impl super::ResponseVisitor for Seen {
 }
 
 #[test]
-fn fields_and_content_are_told_however_the_bytes_are_cut() {
+fn reports_fields_and_content_at_any_packet_boundaries() {
     for (framing, body) in [
         ("Content-Length: 5", "hello"),
         ("Transfer-Encoding: chunked", "2;x\r\nhe\r\n3\r\nllo\r\n0\r\nT: u\r\n\r\n"),

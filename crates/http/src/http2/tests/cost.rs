@@ -28,7 +28,7 @@ const AT_ONCE: u32 = 100;
 
 #[test]
 #[ignore = "measures time"]
-fn the_cost_of_an_exchange_is_small() {
+fn measures_the_cost_of_an_exchange() {
     let nginx = fields(&[
         (":status", "200"),
         ("server", "nginx/1.26.3"),

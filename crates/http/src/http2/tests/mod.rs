@@ -149,14 +149,14 @@ fn random_cuts(length: usize) -> Vec<Vec<usize>> {
 }
 
 #[test]
-fn what_is_legal_is_read_whatever_the_packet_boundaries() {
+fn reads_legal_frames_at_any_packet_boundaries() {
     for case in legal::cases() {
         assert_reads(case.name, &case.bytes, case.told, Ok(()));
     }
 }
 
 #[test]
-fn what_is_illegal_is_refused_whatever_the_packet_boundaries() {
+fn rejects_illegal_frames_at_any_packet_boundaries() {
     for case in illegal::cases() {
         let bytes = [&case.bytes[..], &wire::answer(1)].concat();
         let (told, _, _) = read(&case.bytes, &[]);
@@ -166,7 +166,7 @@ fn what_is_illegal_is_refused_whatever_the_packet_boundaries() {
 }
 
 #[test]
-fn the_tables_are_as_large_as_promised() {
+fn has_at_least_40_legal_and_40_illegal_cases() {
     assert!(legal::cases().len() >= 40, "{}", legal::cases().len());
     assert!(illegal::cases().len() >= 40, "{}", illegal::cases().len());
 }

@@ -42,7 +42,7 @@ fn fed(connection: &mut Connection, frames: &[Vec<u8>]) -> String {
 }
 
 #[test]
-fn the_first_bytes_are_the_preface_settings_and_the_window() {
+fn sends_preface_settings_and_window_update_first() {
     let mut connection = Connection::new(&Options { streams: 1, window: 1 << 30 });
     let bytes = taken(&mut connection);
     let rest = bytes.strip_prefix(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
@@ -55,7 +55,7 @@ fn the_first_bytes_are_the_preface_settings_and_the_window() {
 }
 
 #[test]
-fn a_request_is_a_frame_of_fields_that_enter_no_table() {
+fn encodes_a_request_as_one_headers_frame_without_table_entries() {
     let mut connection = started(2);
     let headers = [("X-Own".to_owned(), "Ä".to_owned())];
     let (scheme, authority) = ("http", "[::1]:8080");
@@ -85,7 +85,7 @@ fn a_request_is_a_frame_of_fields_that_enter_no_table() {
 }
 
 #[test]
-fn long_fields_go_on_in_further_frames() {
+fn sends_long_fields_in_continuation_frames() {
     let headers = [("x".to_owned(), "~".repeat(40_000))];
     let (scheme, authority) = ("http", "a");
     let parts = Parts { method: "GET", scheme, authority, path: "/", headers: &headers };
@@ -123,7 +123,7 @@ fn a_smaller_table_is_confirmed_once_in_the_next_request() {
 }
 
 #[test]
-fn the_last_byte_of_a_request_is_told_when_it_was_taken() {
+fn reports_when_the_last_byte_of_a_request_was_written() {
     let mut connection = started(10);
     assert!(connection.begin(4, &request("GET", None, false)));
     assert!(connection.begin(5, &request("POST", Some(vec![b'x'; 70_000]), false)));
@@ -144,7 +144,7 @@ fn the_last_byte_of_a_request_is_told_when_it_was_taken() {
 }
 
 #[test]
-fn nothing_is_told_to_be_written_of_an_exchange_that_is_over() {
+fn does_not_report_a_cancelled_request_as_written() {
     let mut connection = started(10);
     assert!(connection.begin(0, &request("GET", None, false)));
     assert!(connection.begin(1, &request("GET", None, false)));
@@ -176,7 +176,7 @@ fn bodies_take_turns_and_no_window_is_exceeded() {
 }
 
 #[test]
-fn a_smaller_first_window_takes_back_what_was_granted() {
+fn a_smaller_initial_window_reduces_the_windows_of_open_streams() {
     let mut connection = started(10);
     fed(&mut connection, &[number(kind::WINDOW_UPDATE, 0, 1 << 20), settings(&[(4, 30_000)])]);
     assert!(connection.begin(0, &request("POST", Some(vec![b'x'; 60_000]), false)));
@@ -193,7 +193,7 @@ fn a_smaller_first_window_takes_back_what_was_granted() {
 }
 
 #[test]
-fn a_window_that_was_used_may_be_opened_to_its_very_end_again() {
+fn a_window_may_reach_but_not_exceed_its_maximum() {
     let mut connection = started(10);
     assert!(connection.begin(7, &request("POST", Some(vec![b'x'; 10_000]), false)));
     assert!(!taken(&mut connection).is_empty());
@@ -205,7 +205,7 @@ fn a_window_that_was_used_may_be_opened_to_its_very_end_again() {
 }
 
 #[test]
-fn a_refused_stream_may_be_sent_again_where_its_limit_was_not_known() {
+fn a_refused_stream_is_unprocessed_if_the_limit_was_not_known() {
     let mut connection = Connection::new(&Options { streams: 2, ..Options::default() });
     let get = request("GET", None, false);
     assert!(connection.begin(1, &get) && connection.begin(2, &get));
@@ -234,7 +234,7 @@ fn a_body_whose_window_shrank_while_it_waited_sends_nothing() {
 }
 
 #[test]
-fn a_long_body_waits_outside_the_output() {
+fn limits_the_output_buffer_of_a_long_body() {
     let mut connection = started(1);
     let wide = number(kind::WINDOW_UPDATE, 0, 1 << 30);
     fed(&mut connection, &[wide, settings(&[(4, 1 << 30)])]);
@@ -250,7 +250,7 @@ fn a_long_body_waits_outside_the_output() {
 }
 
 #[test]
-fn room_is_what_both_sides_allow() {
+fn allows_as_many_streams_as_both_sides_permit() {
     let mut connection = Connection::new(&Options { streams: 1000, ..Options::default() });
     assert_eq!(connection.room(), 100, "before the peer said a word");
     fed(&mut connection, &[settings(&[])]);
@@ -268,7 +268,7 @@ fn room_is_what_both_sides_allow() {
 }
 
 #[test]
-fn numbers_of_streams_run_out() {
+fn drains_a_connection_when_stream_ids_run_out() {
     let mut connection = started(10);
     connection.next_id = 0x7fff_ffff;
     assert!(connection.begin(0, &request("GET", None, false)));
@@ -277,7 +277,7 @@ fn numbers_of_streams_run_out() {
 }
 
 #[test]
-fn what_comes_late_for_a_cancelled_exchange_is_ignored_but_counts() {
+fn late_frames_of_a_cancelled_exchange_only_update_the_table() {
     let mut connection = connection();
     fed(&mut connection, &[settings(&[]), ok(7), data(7, "abc")[..10].to_vec()]);
     connection.output().clear();
@@ -295,7 +295,7 @@ fn what_comes_late_for_a_cancelled_exchange_is_ignored_but_counts() {
 }
 
 #[test]
-fn the_rest_of_a_body_is_not_sent_once_the_answer_is_here() {
+fn stops_sending_a_body_once_the_response_is_complete() {
     let mut connection = connection();
     fed(&mut connection, &[settings(&[]), head(5, &[(":status", "413")]), end(5, "")]);
     fed(&mut connection, &[number(kind::WINDOW_UPDATE, 0, 1 << 20)]);
@@ -304,7 +304,7 @@ fn the_rest_of_a_body_is_not_sent_once_the_answer_is_here() {
 }
 
 #[test]
-fn windows_open_again_once_half_of_them_is_used() {
+fn sends_window_updates_once_half_a_window_is_used() {
     let mut connection = Connection::new(&Options { streams: 2, window: 65_535 });
     connection.output().clear();
     assert!(connection.begin(0, &request("GET", None, false)));
@@ -324,7 +324,7 @@ fn windows_open_again_once_half_of_them_is_used() {
 }
 
 #[test]
-fn a_peer_that_ignores_a_window_is_refused() {
+fn rejects_data_beyond_the_flow_control_window() {
     let mut connection = Connection::new(&Options { streams: 2, window: 65_535 });
     assert!(connection.begin(0, &request("GET", None, false)));
     fed(&mut connection, &[settings(&[]), ok(1)]);
@@ -337,7 +337,7 @@ fn a_peer_that_ignores_a_window_is_refused() {
 }
 
 #[test]
-fn a_ping_is_answered_with_what_it_says() {
+fn answers_a_ping_with_its_payload() {
     let mut connection = connection();
     fed(&mut connection, &[settings(&[]), frame(kind::PING, 0, 0, *b"abcdefgh")]);
     let ack = frame(kind::SETTINGS, flag::ACK, 0, []);
@@ -346,7 +346,7 @@ fn a_ping_is_answered_with_what_it_says() {
 }
 
 #[test]
-fn pings_that_are_answered_one_by_one_are_no_flood() {
+fn does_not_treat_answered_pings_as_a_flood() {
     let mut connection = connection();
     fed(&mut connection, &[settings(&[])]);
     for _ in 0..50_000 {
@@ -357,7 +357,7 @@ fn pings_that_are_answered_one_by_one_are_no_flood() {
 }
 
 #[test]
-fn goodbye_is_said_once_with_its_code() {
+fn sends_goaway_once_with_its_code() {
     let mut connection = connection();
     connection.goodbye(11);
     connection.goodbye(1);

@@ -274,7 +274,7 @@ impl Server {
 }
 
 #[test]
-fn every_exchange_with_a_server_that_does_whatever_is_allowed_comes_out_whole() {
+fn completes_every_exchange_with_a_server_of_random_legal_behavior() {
     (0..30).for_each(run);
 }
 

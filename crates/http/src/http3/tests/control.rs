@@ -21,7 +21,7 @@ fn feed(streams: &[(u64, &[u8])], cuts: &[usize]) -> (Result<bool, Http3Violatio
 }
 
 #[test]
-fn this_side_says_that_it_keeps_no_table() {
+fn sends_settings_without_a_dynamic_table() {
     assert_eq!(Control::opening(), b"\x00\x04\x09\x01\x00\x06\x80\x04\x00\x00\x07\x00");
 }
 
@@ -57,7 +57,7 @@ fn a_stream_of_an_unknown_type_may_be_stopped_and_may_end() {
 }
 
 #[test]
-fn nothing_is_kept_of_streams_of_unknown_types_however_many_there_are() {
+fn keeps_no_state_for_streams_of_unknown_types() {
     let mut control = Control::new();
     for id in (15..40_000).step_by(4) {
         assert_eq!(control.feed(id, b"\x40"), Ok(true), "half a type");
@@ -100,7 +100,7 @@ fn illegal_streams_are_refused_whatever_the_packet_boundaries() {
 }
 
 #[test]
-fn streams_that_come_once_neither_come_twice_nor_end() {
+fn rejects_second_or_closed_critical_streams() {
     for bytes in [&b"\0\x04\0"[..], b"\x02", b"\x03"] {
         let (result, mut control) = feed(&[(3, bytes), (7, bytes)], &[]);
         assert_eq!(result, Err(Http3Violation::SecondStream));
@@ -110,7 +110,7 @@ fn streams_that_come_once_neither_come_twice_nor_end() {
 }
 
 #[test]
-fn each_breach_has_its_code_and_says_what_it_is() {
+fn reports_each_violation_with_its_code_and_description() {
     for (violation, code, text) in [
         (Http3Violation::NoSettings, code::MISSING_SETTINGS, "control stream without settings"),
         (

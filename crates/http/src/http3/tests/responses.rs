@@ -88,7 +88,7 @@ fn a_legal_response_is_read_whatever_the_packet_boundaries() {
 }
 
 #[test]
-fn an_unobserved_response_is_only_counted_and_a_head_like_the_last_is_known() {
+fn counts_an_unobserved_response_and_recognizes_a_repeated_head() {
     let get = request("GET", None, false);
     let frames = [head(&[(":status", "200"), ("content-length", "2")]), data("hi")];
     assert_reads("counted", &get, &frames, "begun\ncomplete 200 2\n", Ok(()));
@@ -103,7 +103,7 @@ fn an_unobserved_response_is_only_counted_and_a_head_like_the_last_is_known() {
 }
 
 #[test]
-fn responses_without_content_may_promise_it() {
+fn responses_without_content_may_declare_a_content_length() {
     let promise = |status| head(&[(":status", status), ("content-length", "5")]);
     let (get, head) = (request("GET", None, false), request("HEAD", None, false));
     assert_reads("HEAD", &head, &[promise("200")], "begun\ncomplete 200 0\n", Ok(()));
@@ -113,7 +113,7 @@ fn responses_without_content_may_promise_it() {
 }
 
 #[test]
-fn a_malformed_response_is_lost_alone() {
+fn a_malformed_response_fails_only_its_own_exchange() {
     let get = request("GET", None, false);
     let lost = |name, frames: &[Vec<u8>]| assert_reads(name, &get, frames, LOST, Ok(()));
     lost("no status", &[head(&[("a", "b")]), data("x")]);
@@ -139,7 +139,7 @@ fn a_malformed_response_is_lost_alone() {
 type Case = (&'static str, Vec<Vec<u8>>, (Http3Violation, u64));
 
 #[test]
-fn what_is_illegal_on_a_stream_of_requests_breaks_the_connection() {
+fn illegal_frames_on_a_request_stream_break_the_connection() {
     let get = request("GET", None, false);
     let mut long = Vec::new();
     write_head(&mut long, kind::HEADERS, 262_145);
@@ -195,7 +195,7 @@ fn a_stream_that_ends_within_a_frame_breaks_the_connection() {
 }
 
 #[test]
-fn an_exchange_is_lost_once() {
+fn reports_the_loss_of_an_exchange_once() {
     let get = request("GET", None, false);
     let mut log = Log::default();
     let mut reader = StreamReader::new(0, &get);
@@ -210,7 +210,7 @@ fn an_exchange_is_lost_once() {
 }
 
 #[test]
-fn a_request_is_its_fields_then_its_body() {
+fn encodes_a_request_as_fields_followed_by_the_body() {
     let get = request("GET", None, false);
     assert_eq!(get.body(), None);
     let bytes = get.head();

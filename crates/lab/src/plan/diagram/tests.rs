@@ -74,7 +74,7 @@ fn all() -> [Lab; 3] {
 }
 
 #[test]
-fn nothing_lies_over_anything_else() {
+fn hosts_and_labels_fit_the_picture_and_do_not_overlap() {
     for lab in all() {
         let picture = place_lab(&lab);
         let spots = picture.spots.iter().map(|spot| (spot.title.clone(), Area::of_spot(spot)));
@@ -94,7 +94,7 @@ fn nothing_lies_over_anything_else() {
 }
 
 #[test]
-fn pictures_say_what_they_show_and_run_nothing() {
+fn svg_has_title_and_description_but_no_script_or_link() {
     for lab in all() {
         let picture = svg(&lab);
         for part in ["<title id=", "<desc id=", "prefers-color-scheme: dark", "role=\"img\""] {
@@ -110,7 +110,7 @@ fn pictures_say_what_they_show_and_run_nothing() {
 }
 
 #[test]
-fn a_tree_begins_at_the_first_host_and_tells_of_each_direction() {
+fn text_tree_starts_at_the_first_host_and_lists_both_directions() {
     assert_eq!(
         diagram_text(&lab(TWO)),
         "two: Two hosts, a \"link\" & <nothing> else\n\
@@ -131,7 +131,7 @@ fn a_tree_begins_at_the_first_host_and_tells_of_each_direction() {
 }
 
 #[test]
-fn links_that_close_a_circle_come_last() {
+fn text_tree_lists_links_that_close_a_loop_last() {
     let tree = diagram_text(&lab(NAT64));
     let (_, last) = tree.split_once("\nand\n").unwrap();
     assert!(last.starts_with("  core to spare\n"), "{tree}");

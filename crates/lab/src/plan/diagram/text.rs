@@ -101,9 +101,10 @@ fn lines_of_services(services: &[&str]) -> Vec<String> {
             None => lines.push(format!("runs {service}")),
             Some(line) => {
                 line.push(',');
-                match line.chars().count() + service.chars().count() < SERVICES_WIDTH {
-                    true => line.extend([" ", service]),
-                    false => lines.push(format!("     {service}")),
+                if line.chars().count() + service.chars().count() < SERVICES_WIDTH {
+                    line.extend([" ", service])
+                } else {
+                    lines.push(format!("     {service}"))
                 }
             }
         }

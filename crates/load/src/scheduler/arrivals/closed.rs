@@ -1,17 +1,17 @@
-//! The closed loop: an exchange may start whenever a permit is free.
+//! The closed loop: an exchange may start whenever a concurrency slot is free.
 
-use super::{TakenTurn, Turn};
+use super::{ScheduledExchange, TakenExchange};
 use crate::prepare::PreparedLoad;
-use crate::scheduler::schedule::{MOST_OWED, Schedule};
+use crate::scheduler::schedule::{MOST_DEFICIT, Schedule};
 
-/// Near the end of the load, less and less may be owed to a family. This part lasts 1/`TAIL` of the
-/// measurement, at least `SHORTEST_TAIL` and at most `LONGEST_TAIL` nanoseconds, but never more
-/// than half of the measurement. In its last 1/`OWING_NOTHING`, nothing may be owed, so that the
-/// counts are exact at the end.
+/// Near the end of the load, the deficit of a family may be less and less. This part lasts 1/`TAIL`
+/// of the measurement, at least `SHORTEST_TAIL` and at most `LONGEST_TAIL` nanoseconds, but never
+/// more than half of the measurement. In its last 1/`WITHOUT_DEFICIT`, there may be none, so that
+/// the counts are exact at the end.
 const TAIL: u64 = 8;
 const LONGEST_TAIL: u64 = 500_000_000;
 const SHORTEST_TAIL: u64 = 200_000_000;
-const OWING_NOTHING: u64 = 8;
+const WITHOUT_DEFICIT: u64 = 8;
 
 /// Arrivals of a closed loop.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Closed {
     schedule: Schedule,
     warm_up: Schedule,
     measure_from: u64,
-    /// The time from which on less may be owed to a family.
+    /// The time from which on the deficit of a family may be less.
     tail_from: u64,
     end: u64,
     /// The time at which the exchanges still in flight are cut off.
@@ -46,21 +46,21 @@ impl Closed {
         now: u64,
         held: impl Fn(usize) -> bool,
         way: impl FnMut(usize) -> Option<W>,
-    ) -> TakenTurn<W> {
+    ) -> TakenExchange<W> {
         let counted = now >= self.measure_from;
         if now >= self.tail_from {
-            self.schedule.owe_at_most(self.ceiling(now));
+            self.schedule.limit_deficit(self.ceiling(now));
         }
         let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
         let (endpoint, way) = schedule.next(prepared, held, way)?;
-        Ok((Turn { endpoint, counted, due: None, waited: false, request: 0 }, way))
+        Ok((ScheduledExchange { endpoint, counted, due: None, waited: false, request: 0 }, way))
     }
 
-    /// Returns the maximum number of exchanges that may be owed to a family at `now`, near the end.
+    /// Returns the maximum deficit of a family at `now`, near the end.
     fn ceiling(&self, now: u64) -> u64 {
         let tail = self.end - self.tail_from;
-        let left = self.end.saturating_sub(now).saturating_sub(tail / OWING_NOTHING);
-        MOST_OWED * left / tail.max(1)
+        let left = self.end.saturating_sub(now).saturating_sub(tail / WITHOUT_DEFICIT);
+        MOST_DEFICIT * left / tail.max(1)
     }
 
     /// See [`Schedule::may_shift`].

@@ -17,22 +17,22 @@ pub(crate) enum Arrivals {
     Open(Box<Open>),
 }
 
-/// An exchange that is next in turn.
+/// An exchange that is to start next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn {
+pub(crate) struct ScheduledExchange {
     pub(crate) endpoint: usize,
     /// True if it belongs to the measurement, false if to the warm-up.
     pub(crate) counted: bool,
     /// The time at which it is due. `None` in a closed loop.
     pub(crate) due: Option<u64>,
-    /// True if it had to wait for a permit or a connection.
+    /// True if it had to wait for a concurrency slot or a connection.
     pub(crate) waited: bool,
     /// The number of its request: given by the timetable, or else 0 until a mix chooses.
     pub(crate) request: u32,
 }
 
 /// The exchange that starts and its way, or the endpoint for which there is no way now.
-pub(crate) type TakenTurn<W> = Result<(Turn, W), usize>;
+pub(crate) type TakenExchange<W> = Result<(ScheduledExchange, W), usize>;
 
 impl Arrivals {
     /// Creates the arrivals of worker number `worker`. `times` are when its load begins, when the
@@ -52,7 +52,7 @@ impl Arrivals {
         matches!(self, Arrivals::Open(_))
     }
 
-    /// Returns true if an exchange may start at `now`, given that a permit is free.
+    /// Returns true if an exchange may start at `now`, given that a concurrency slot is free.
     pub(crate) fn may_begin(&self, now: u64) -> bool {
         match self {
             Arrivals::Closed(closed) => closed.may_begin(now),
@@ -61,15 +61,15 @@ impl Arrivals {
     }
 
     /// Returns the exchange that starts at `now`, and the way to its endpoint, which `way` looks
-    /// up. Must be called only if an exchange may start. In a closed loop, no owed exchanges go to
-    /// endpoints that are `held`; in an open loop, none are ever owed.
+    /// up. Must be called only if an exchange may start. In a closed loop, no exchanges of a
+    /// deficit go to endpoints that are `held`; an open loop has no deficits.
     pub(crate) fn take<W>(
         &mut self,
         prepared: &PreparedLoad,
         now: u64,
         held: impl Fn(usize) -> bool,
         way: impl FnMut(usize) -> Option<W>,
-    ) -> TakenTurn<W> {
+    ) -> TakenExchange<W> {
         match self {
             Arrivals::Closed(closed) => closed.take(prepared, now, held, way),
             Arrivals::Open(open) => open.take(prepared, way),
@@ -93,8 +93,8 @@ impl Arrivals {
         }
     }
 
-    /// Returns when to check again whether an exchange may start, given that a permit is free.
-    /// `None` if not before another event.
+    /// Returns when to check again whether an exchange may start, given that a concurrency slot is
+    /// free. `None` if not before another event.
     pub(crate) fn look(&self, now: u64) -> Option<u64> {
         match self {
             Arrivals::Closed(closed) => closed.may_begin(now).then_some(now),
@@ -110,8 +110,9 @@ impl Arrivals {
         }
     }
 
-    /// Handles that no permit was free until `now`, before the events up to then are processed.
-    /// Calls `dropped` for each measured arrival that is dropped, with the time at which it was due.
+    /// Handles that no concurrency slot was free until `now`, before the events up to then are
+    /// processed. Calls `dropped` for each measured arrival that is dropped, with the time at which
+    /// it was due.
     pub(crate) fn all_taken(&mut self, now: u64, dropped: impl FnMut(Family, u64)) {
         if let Arrivals::Open(open) = self {
             open.all_taken(now, dropped);

@@ -6,7 +6,7 @@ use sixmark_record::dues::{Due, Dues};
 use sixmark_record::pace::{self, Overload};
 use sixmark_units::family::Family;
 
-use super::{TakenTurn, Turn};
+use super::{ScheduledExchange, TakenExchange};
 use crate::LATE;
 use crate::prepare::PreparedLoad;
 use crate::scheduler::endpoint_order::EndpointOrder;
@@ -31,10 +31,10 @@ pub(crate) struct Open {
     end: u64,
     spin: u64,
     drops: bool,
-    /// Arrivals due until this time had to wait for a permit.
+    /// Arrivals due until this time had to wait for a concurrency slot.
     full_until: u64,
     /// The exchange that is due and has no connection, and its family.
-    held: Option<(Turn, Family)>,
+    held: Option<(ScheduledExchange, Family)>,
     /// True after the end, when nothing more starts.
     shut: bool,
 }
@@ -89,35 +89,35 @@ impl Open {
         &mut self,
         prepared: &PreparedLoad,
         mut way: impl FnMut(usize) -> Option<W>,
-    ) -> TakenTurn<W> {
-        let Some((turn, family)) = self.held.take().or_else(|| self.take_due(prepared)) else {
+    ) -> TakenExchange<W> {
+        let Some((scheduled, family)) = self.held.take().or_else(|| self.take_due(prepared)) else {
             // There is always a next one where this is called.
             return Err(0);
         };
-        match way(turn.endpoint) {
-            Some(way) => Ok((turn, way)),
+        match way(scheduled.endpoint) {
+            Some(way) => Ok((scheduled, way)),
             None => {
-                self.held = Some((turn, family));
-                Err(turn.endpoint)
+                self.held = Some((scheduled, family));
+                Err(scheduled.endpoint)
             }
         }
     }
 
-    fn take_due(&mut self, prepared: &PreparedLoad) -> Option<(Turn, Family)> {
+    fn take_due(&mut self, prepared: &PreparedLoad) -> Option<(ScheduledExchange, Family)> {
         let Due { family, measured: counted, request, .. } = self.due?;
         let endpoints = if counted { &mut self.endpoints } else { &mut self.warm_up };
         let (due, endpoint) = (self.next, endpoints.next(prepared, family));
         self.turn_to_next();
         let (waited, request) = (due <= self.full_until, request.unwrap_or(0));
-        Some((Turn { endpoint, counted, due: Some(due), waited, request }, family))
+        Some((ScheduledExchange { endpoint, counted, due: Some(due), waited, request }, family))
     }
 
     /// Removes the next arrival due before `until`, which does not start. Returns its family and
     /// when it was due, or `Some(None)` if it is not measured, and `None` if there is no such
     /// arrival.
     fn leave_out(&mut self, until: u64) -> Option<Option<(Family, u64)>> {
-        if let Some((turn, family)) = self.held.take() {
-            return Some(self.measured(&turn, family));
+        if let Some((scheduled, family)) = self.held.take() {
+            return Some(self.measured(&scheduled, family));
         }
         if self.next >= until.min(self.end) || self.is_exhausted() {
             return None;
@@ -127,28 +127,29 @@ impl Open {
         Some(due.measured.then_some((due.family, at)))
     }
 
-    /// Returns the family of an exchange that does not start and when it was due, if it is measured.
-    fn measured(&self, turn: &Turn, family: Family) -> Option<(Family, u64)> {
-        turn.counted.then_some((family, turn.due.unwrap_or(self.measure_from)))
+    /// Returns the family of an exchange that does not start and when it was due, if it is
+    /// measured.
+    fn measured(&self, scheduled: &ScheduledExchange, family: Family) -> Option<(Family, u64)> {
+        scheduled.counted.then_some((family, scheduled.due.unwrap_or(self.measure_from)))
     }
 
     /// Marks the exchange that has no connection as waiting.
     pub(super) fn wait(&mut self) {
-        if let Some((turn, _)) = &mut self.held {
-            turn.waited = true;
+        if let Some((scheduled, _)) = &mut self.held {
+            scheduled.waited = true;
         }
     }
 
     /// Drops the exchange that has no connection, if the plan drops such ones.
     pub(super) fn drop_held(&mut self, mut dropped: impl FnMut(Family, u64)) -> bool {
         let held = if self.drops { self.held.take() } else { None };
-        let measured = held.and_then(|(turn, family)| self.measured(&turn, family));
+        let measured = held.and_then(|(scheduled, family)| self.measured(&scheduled, family));
         measured.into_iter().for_each(|(family, due)| dropped(family, due));
         held.is_some()
     }
 
-    /// Handles that no permit, or no connection for the next exchange, was free until `now`: what
-    /// is due by then has to wait or is dropped.
+    /// Handles that no concurrency slot, or no connection for the next exchange, was free until
+    /// `now`: what is due by then has to wait or is dropped.
     pub(super) fn all_taken(&mut self, now: u64, mut dropped: impl FnMut(Family, u64)) {
         self.full_until = now;
         while self.drops
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_wait_is_made_in_two() {
+    fn splits_a_long_wait_in_two() {
         assert_eq!(approach(5, 4), 4);
         assert_eq!(approach(5, 5 + LONG), 5 + LONG);
         let long = 5 + 512 * LONG;

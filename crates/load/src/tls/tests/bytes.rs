@@ -16,7 +16,7 @@ fn fresh(client: &mut Client, authority: &Authority) -> Talk {
 }
 
 #[test]
-fn what_is_not_tls_is_refused() {
+fn rejects_bytes_that_are_not_tls() {
     let authority = Authority::new();
     let mut client = client(authority.trusted());
     for wrong in [
@@ -59,7 +59,7 @@ fn a_record_that_was_altered_is_refused_with_an_alert() {
 
 /// The beginning of a handshake, cut off anywhere, is neither finished nor an error.
 #[test]
-fn a_handshake_that_breaks_off_is_not_finished() {
+fn does_not_finish_a_truncated_handshake() {
     let authority = Authority::new();
     for version in [TlsVersion::V12, TlsVersion::V13] {
         let mut client = client(only(version, authority.trusted()));
@@ -79,7 +79,7 @@ fn a_handshake_that_breaks_off_is_not_finished() {
 
 /// Random bytes instead of the server's data, or some bytes of it changed.
 #[test]
-fn no_bytes_do_harm() {
+fn survives_random_and_corrupted_bytes() {
     let authority = Authority::new();
     let server = Arc::new(authority.server());
     let mut clients = [TlsVersion::V12, TlsVersion::V13]
@@ -120,7 +120,7 @@ fn spoil(wire: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
-fn a_message_without_end_is_not_kept() {
+fn limits_the_memory_for_a_fragmented_handshake_message() {
     let authority = Authority::new();
     let mut client = client(authority.trusted());
     let mut talk = fresh(&mut client, &authority);

@@ -48,7 +48,7 @@ fn unknown_extension(critical: bool) -> CustomExtension {
 }
 
 #[test]
-fn a_chain_that_keeps_the_rules_is_accepted() {
+fn accepts_a_valid_certificate_chain() {
     let root = Authority::new();
     let one = root.issue_authority("one", |_| ());
     let two = one.issue_authority("two", |params| {
@@ -60,7 +60,7 @@ fn a_chain_that_keeps_the_rules_is_accepted() {
 }
 
 #[test]
-fn a_path_that_is_longer_than_an_issuer_permits_is_told() {
+fn rejects_a_chain_beyond_the_path_length_of_an_issuer() {
     let root = Authority::new();
     let one = root.issue_authority("one", |params| {
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -71,7 +71,7 @@ fn a_path_that_is_longer_than_an_issuer_permits_is_told() {
 }
 
 #[test]
-fn a_name_that_an_issuer_may_not_certify_is_told() {
+fn rejects_a_name_outside_the_name_constraints_of_an_issuer() {
     let root = Authority::new();
     let names = |name: &str| vec![GeneralSubtree::DnsName(name.to_owned())];
     for (permitted_subtrees, excluded_subtrees, reason) in [
@@ -89,7 +89,7 @@ fn a_name_that_an_issuer_may_not_certify_is_told() {
 }
 
 #[test]
-fn an_issuer_that_is_no_authority_is_told() {
+fn rejects_an_issuer_that_is_not_a_ca() {
     let root = Authority::new();
     for no_authority in [IsCa::NoCa, IsCa::ExplicitNoCa] {
         let one = root.issue_authority("one", |params| params.is_ca = no_authority);
@@ -99,7 +99,7 @@ fn an_issuer_that_is_no_authority_is_told() {
 }
 
 #[test]
-fn a_chain_of_too_many_certificates_is_told() {
+fn rejects_a_chain_of_too_many_certificates() {
     let root = Authority::new();
     let mut chain = vec![root.issue_authority("0", |_| ())];
     for number in 1..8 {
@@ -111,7 +111,7 @@ fn a_chain_of_too_many_certificates_is_told() {
 }
 
 #[test]
-fn an_extension_that_must_be_known_and_is_not_is_told() {
+fn rejects_an_unknown_critical_extension() {
     let root = Authority::new();
     let pair = root.issue(NAME, |params| {
         params.custom_extensions = vec![unknown_extension(true)];
@@ -125,7 +125,7 @@ fn an_extension_that_must_be_known_and_is_not_is_told() {
 }
 
 #[test]
-fn an_issuer_s_purpose_and_date_count_as_the_servers_own() {
+fn checks_the_purpose_and_validity_dates_of_issuers() {
     let root = Authority::new();
     type Change = fn(&mut CertificateParams);
     let changes: [(Change, Reason); 2] = [
@@ -143,7 +143,7 @@ fn an_issuer_s_purpose_and_date_count_as_the_servers_own() {
 }
 
 #[test]
-fn a_certificate_that_was_changed_or_is_no_certificate_is_told() {
+fn rejects_forged_and_malformed_certificates() {
     let root = Authority::new();
     let pair = plain(&root);
     let changed = |change: fn(&mut Vec<u8>)| {
@@ -165,7 +165,7 @@ fn a_certificate_that_was_changed_or_is_no_certificate_is_told() {
 const WEAK: &[u8] = include_bytes!("weak.pem");
 
 #[test]
-fn keys_that_are_too_short_and_algorithms_that_are_too_old_are_told() {
+fn rejects_short_keys_and_obsolete_signature_algorithms() {
     let found = CertificateDer::pem_slice_iter(WEAK).collect::<Result<Vec<_>, _>>().unwrap();
     let [root, small, below_small, sha1] = &found[..] else { panic!("{}", found.len()) };
     let key = || PrivateKeyDer::from_pem_slice(WEAK).unwrap();

@@ -26,7 +26,7 @@ fn a_handshake_finishes_once_however_its_bytes_are_split() {
 }
 
 #[test]
-fn what_was_agreed_on_is_told() {
+fn reports_the_negotiated_parameters() {
     let authority = Authority::new();
     let pair = authority.issue(NAME, |params| params.not_after = rcgen::date_time_ymd(2050, 2, 28));
     let server = Arc::new(server(&pair, rustls::ALL_VERSIONS));
@@ -50,7 +50,7 @@ fn what_was_agreed_on_is_told() {
 }
 
 #[test]
-fn either_version_is_had_by_what_both_sides_have() {
+fn negotiates_the_highest_common_tls_version() {
     let authority = Authority::new();
     let pair = authority.issue(NAME, |_| ());
     for (versions, name) in [
@@ -66,7 +66,7 @@ fn either_version_is_had_by_what_both_sides_have() {
 }
 
 #[test]
-fn a_server_that_wants_another_group_costs_a_round_trip_that_is_told() {
+fn reports_a_retry_for_another_key_exchange_group() {
     let authority = Authority::new();
     let mut provider = rustls::crypto::aws_lc_rs::default_provider();
     provider.kx_groups = vec![rustls::crypto::aws_lc_rs::kx_group::SECP384R1];
@@ -79,7 +79,7 @@ fn a_server_that_wants_another_group_costs_a_round_trip_that_is_told() {
 }
 
 #[test]
-fn a_certificate_of_the_client_is_shown_to_a_server_that_asks() {
+fn sends_the_client_certificate_to_a_server_that_asks_for_it() {
     let authority = Authority::new();
     let server = Arc::new(authority.asking_server());
     let own = authority.issue("client.example", |params| {
@@ -100,7 +100,7 @@ fn a_certificate_of_the_client_is_shown_to_a_server_that_asks() {
 }
 
 #[test]
-fn another_name_is_sent_and_checked_where_it_is_asked_for() {
+fn sends_and_verifies_the_name_given_as_sni() {
     let authority = Authority::new();
     let pair = authority.issue("b.example", |_| ());
     let server = Arc::new(server(&pair, rustls::ALL_VERSIONS));
@@ -111,7 +111,7 @@ fn another_name_is_sent_and_checked_where_it_is_asked_for() {
 }
 
 #[test]
-fn an_address_is_a_name_that_certificates_can_have() {
+fn verifies_a_certificate_for_an_ip_address_without_sending_sni() {
     let authority = Authority::new();
     let pair = authority.issue("::1", |_| ());
     let server = Arc::new(server(&pair, rustls::ALL_VERSIONS));

@@ -26,7 +26,7 @@ const SECOND_OF_4001: i64 = 64_092_211_200;
 
 /// What the client does not accept, and the alert that the server receives.
 #[test]
-fn a_wrong_certificate_is_refused_by_its_kind_and_with_an_alert() {
+fn rejects_a_wrong_certificate_with_its_reason_and_an_alert() {
     let (authority, other) = (Authority::new(), Authority::named("other"));
     let issue = |name, from, to| {
         authority.issue(name, |params| (params.not_before, params.not_after) = (from, to))
@@ -61,7 +61,7 @@ fn heard_by_server(talk: &mut Talk) -> String {
 }
 
 #[test]
-fn any_certificate_will_do_where_that_is_asked_for() {
+fn accepts_any_certificate_with_insecure() {
     let (authority, other) = (Authority::new(), Authority::named("other"));
     let past = |params: &mut rcgen::CertificateParams| params.not_after = date_time_ymd(2001, 1, 1);
     let expired = authority.issue("b.example", past);
@@ -78,7 +78,7 @@ fn any_certificate_will_do_where_that_is_asked_for() {
 
 /// The server's certificate is public: whoever shows it must still prove possession of the key.
 #[test]
-fn another_ones_certificate_is_refused_even_then() {
+fn rejects_a_certificate_without_its_key_even_with_insecure() {
     let authority = Authority::new();
     let (pair, thief) = (authority.issue(NAME, |_| ()), authority.issue(NAME, |_| ()));
     for version in [TlsVersion::V12, TlsVersion::V13] {
@@ -107,7 +107,7 @@ fn shown(tls: &PlanTls, pair: &Pair) -> Option<Reason> {
 /// A certificate as made by `openssl req -x509`: a CA certificate, signed by itself. curl accepts
 /// it, too.
 #[test]
-fn a_certificate_that_is_given_itself_is_trusted_though_it_is_an_authoritys() {
+fn trusts_a_server_certificate_given_as_cacert_even_if_it_is_a_ca() {
     let authority = Authority::new();
     let (own, twin) = (self_signed(NAME, |_| ()), self_signed(NAME, |_| ()));
     assert_eq!(shown(&authority.trusting(&own), &own), None);
@@ -124,7 +124,7 @@ fn a_certificate_that_is_given_itself_is_trusted_though_it_is_an_authoritys() {
 type FlawedCertificate<'a> = (&'a str, fn(&mut CertificateParams), Reason);
 
 #[test]
-fn a_certificate_that_is_given_itself_must_be_right_otherwise() {
+fn rejects_other_flaws_of_a_certificate_given_as_cacert() {
     let authority = Authority::new();
     let other = "b.example".to_owned();
     let kinds: [FlawedCertificate<'_>; 5] = [
@@ -153,7 +153,7 @@ fn a_certificate_that_is_given_itself_must_be_right_otherwise() {
 
 /// Certificates for another name, and for none at all. `--sni` helps only with the first.
 #[test]
-fn a_certificate_without_names_is_told_from_one_for_another() {
+fn distinguishes_a_certificate_without_names_from_a_wrong_name() {
     let authority = Authority::new();
     let other = authority.issue("b.example", |_| ());
     let none = authority.issue(NAME, |own| own.subject_alt_names.clear());
@@ -165,7 +165,7 @@ fn a_certificate_without_names_is_told_from_one_for_another() {
 const VERSION_1: &[u8] = include_bytes!("version1.pem");
 
 #[test]
-fn a_certificate_of_version_1_will_do_where_any_does() {
+fn accepts_a_version_1_certificate_only_with_insecure() {
     let authority = Authority::new();
     let certificate = CertificateDer::from_pem_slice(VERSION_1).unwrap();
     let key = PrivateKeyDer::from_pem_slice(VERSION_1).unwrap();
@@ -189,7 +189,7 @@ fn a_certificate_of_version_1_will_do_where_any_does() {
 }
 
 #[test]
-fn an_alert_of_the_server_is_told_by_its_number() {
+fn reports_the_number_of_a_server_alert() {
     let authority = Authority::new();
     // No protocol in common: no_application_protocol.
     let tls = PlanTls { alpn: vec!["h2".into()], ..authority.trusted() };
@@ -208,7 +208,7 @@ fn an_alert_of_the_server_is_told_by_its_number() {
 }
 
 #[test]
-fn a_server_without_a_version_in_common_is_told() {
+fn reports_a_server_without_a_common_tls_version() {
     let authority = Authority::new();
     let pair = authority.issue(NAME, |_| ());
     let old = server(&pair, &[&rustls::version::TLS12]);

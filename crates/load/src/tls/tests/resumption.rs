@@ -48,7 +48,7 @@ fn a_share_of_handshakes_resumes_evenly_for_each_family() {
 }
 
 #[test]
-fn no_family_sees_what_the_other_one_was_given() {
+fn does_not_share_sessions_between_families() {
     let authority = Authority::new();
     let server = server(&authority);
     for version in [TlsVersion::V12, TlsVersion::V13] {
@@ -62,7 +62,7 @@ fn no_family_sees_what_the_other_one_was_given() {
 }
 
 #[test]
-fn a_ticket_that_the_server_does_not_take_was_offered_and_the_handshake_is_full() {
+fn completes_a_full_handshake_if_the_server_rejects_the_ticket() {
     let authority = Authority::new();
     let (one, other) = (server(&authority), server(&authority));
     let tls = PlanTls { resume: Millionths::ALL, ..authority.trusted() };

@@ -19,7 +19,7 @@ fn a_plan_without_tls_needs_no_setup() {
 }
 
 #[test]
-fn files_that_will_not_do_are_refused_in_a_line_that_names_them() {
+fn rejects_unusable_files_and_names_them() {
     let authority = Authority::new();
     let (one, other) = (authority.issue("a", |_| ()), authority.issue("b", |_| ()));
     let cert = authority.file("cert.pem", &one.pem);
@@ -55,7 +55,7 @@ fn files_that_will_not_do_are_refused_in_a_line_that_names_them() {
 
 /// A malformed certificate is reported for `--cert` and not for its key. One of version 1 is valid.
 #[test]
-fn what_is_wrong_with_an_own_certificate_is_not_said_of_its_key() {
+fn attributes_a_malformed_client_certificate_to_cert_and_not_to_key() {
     let authority = Authority::new();
     let key = authority.issue("a", |_| ()).key.serialize_pem();
     let key = authority.file("key.pem", &key);
@@ -75,7 +75,7 @@ fn what_is_wrong_with_an_own_certificate_is_not_said_of_its_key() {
 }
 
 #[test]
-fn names_that_there_are_not_are_answered_with_those_there_are() {
+fn rejects_invalid_cipher_group_and_server_names_with_a_hint() {
     let authority = Authority::new();
     let names = |name: &str| vec![name.to_owned()];
     for (tls, part) in [

@@ -24,7 +24,7 @@ fn pattern(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_arrives_whole_whatever_the_sizes_of_its_parts() {
+fn written_data_arrives_intact_whatever_the_sizes_of_its_parts() {
     let authority = Authority::new();
     let sizes = [0, 1, 100, 16_383, 16_384, 16_385, 40_000];
     for mut talk in talks(&authority) {
@@ -41,7 +41,7 @@ fn what_is_written_arrives_whole_whatever_the_sizes_of_its_parts() {
 }
 
 #[test]
-fn what_the_server_says_arrives_whole_however_it_is_split() {
+fn received_data_is_intact_however_it_is_split() {
     let authority = Authority::new();
     for mut talk in talks(&authority) {
         let said = pattern(100_000);
@@ -74,7 +74,7 @@ fn an_idle_session_holds_no_buffer() {
 /// When a record arrives in two parts, far apart, the first part is kept in no more memory than it
 /// needs, whatever arrived with it.
 #[test]
-fn a_session_that_waits_for_the_rest_of_a_record_holds_no_more_than_that() {
+fn buffers_at_most_one_incomplete_record() {
     let authority = Authority::new();
     for mut talk in talks(&authority) {
         let said = pattern(200_000);
@@ -93,7 +93,7 @@ fn a_session_that_waits_for_the_rest_of_a_record_holds_no_more_than_that() {
 }
 
 #[test]
-fn a_key_update_is_answered_and_both_go_on() {
+fn continues_in_both_directions_after_a_key_update() {
     let authority = Authority::new();
     let mut talk = talks(&authority).last().unwrap();
     for step in [usize::MAX, 1] {
@@ -109,7 +109,7 @@ fn a_key_update_is_answered_and_both_go_on() {
 }
 
 #[test]
-fn each_side_may_close_and_says_so() {
+fn handles_close_notify_from_either_side() {
     let authority = Authority::new();
     for mut talk in talks(&authority) {
         talk.say(b"last words");

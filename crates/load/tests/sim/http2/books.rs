@@ -12,7 +12,7 @@ use super::frame::{
 
 /// A field that no response may have, by which the books know that one is malformed.
 pub(crate) const BAD_FIELD: &str = "X-Bad";
-/// More of a block of fields is a breach.
+/// More of a block of fields is a violation.
 const MAX_BLOCK: usize = 64 * 1024;
 
 /// What became of a stream.
@@ -50,7 +50,7 @@ pub(crate) struct Page {
     pub(crate) streams: BTreeMap<u32, Stream>,
     pub(crate) goaway: bool,
     /// The server broke the rules.
-    pub(crate) breach: bool,
+    pub(crate) violation: bool,
     /// The client's last word, with its code.
     pub(crate) goodbye: Option<u32>,
     /// Bytes with the time of each, as they were passed and told.
@@ -85,7 +85,7 @@ impl Page {
             family,
             streams: BTreeMap::new(),
             goaway: false,
-            breach: false,
+            violation: false,
             goodbye: None,
             sent: Vec::new(),
             received: Vec::new(),
@@ -135,7 +135,7 @@ impl Books {
         while !page.over
             && let Some(frame) = page.down.peek()
         {
-            if let Some(code) = page.breach(&frame) {
+            if let Some(code) = page.violation(&frame) {
                 page.violated(code);
                 break;
             }
@@ -198,8 +198,8 @@ impl Page {
         }
     }
 
-    /// A breach that the head of a frame shows.
-    fn breach(&self, frame: &Frame) -> Option<u32> {
+    /// A violation that the head of a frame shows.
+    fn violation(&self, frame: &Frame) -> Option<u32> {
         let known = self.streams.get(&frame.id);
         match frame.kind {
             PUSH_PROMISE => Some(1),
@@ -215,7 +215,7 @@ impl Page {
         }
     }
 
-    /// What a whole frame means: a breach of the rules, perhaps.
+    /// What a whole frame means: a violation of the rules, perhaps.
     fn answers(&mut self, frame: &Frame) -> Option<u32> {
         match frame.kind {
             DATA if frame.has(END_STREAM) => self.answered(frame.id),
@@ -295,7 +295,7 @@ impl Page {
     }
 
     fn violated(&mut self, code: u32) {
-        self.breach = true;
+        self.violation = true;
         self.end(Fate::Violated(code));
     }
 

@@ -29,7 +29,7 @@ use crate::random::Random;
 use crate::script::{Dial, MICRO, MILLI, Step};
 
 #[test]
-fn exchanges_share_a_connection_as_far_as_the_plan_says() {
+fn exchanges_share_a_connection_up_to_the_configured_streams() {
     let (ran, books) = run(twelve(), to_requests(|_, id| vec![answer(MILLI, id)]));
     assert_eq!((tally(&ran).completed(), tally(&ran).connections.opened), (12, 1));
     assert_eq!((books.most_on_one, fates(&books, 0)), (4, vec![Fate::Answered; 12]));
@@ -38,7 +38,7 @@ fn exchanges_share_a_connection_as_far_as_the_plan_says() {
 }
 
 #[test]
-fn after_a_goaway_the_rest_finish_and_the_disowned_go_elsewhere() {
+fn finishes_accepted_streams_and_resends_the_others_after_a_goaway() {
     let server = to_requests(|connection, id| match (connection, id) {
         (0, 1) => vec![goaway(MILLI, 3, 0), answer(3 * MILLI, 1)],
         (0, 3) => vec![answer(2 * MILLI, 3)],
@@ -56,7 +56,7 @@ fn after_a_goaway_the_rest_finish_and_the_disowned_go_elsewhere() {
 }
 
 #[test]
-fn what_every_peer_disowns_is_given_up_in_the_end() {
+fn gives_up_exchanges_that_every_goaway_leaves_unprocessed() {
     let (ran, books) = run(twelve(), to_requests(|_, _| vec![goaway(MILLI, 0, 0)]));
     assert_eq!(failures(&ran), [(coded(Outcome::Reset, FailurePhase::Wait, 0), 12)]);
     assert_eq!(tally(&ran).resent, 24);
@@ -64,7 +64,7 @@ fn what_every_peer_disowns_is_given_up_in_the_end() {
 }
 
 #[test]
-fn a_connection_that_an_error_ends_later_still_answers_before() {
+fn completes_streams_between_an_error_goaway_and_the_reset() {
     let server = to_requests(|connection, id| match (connection, id) {
         (0, 1) => vec![goaway(MILLI, 7, 2), (4 * MILLI, Step::Error(ECONNRESET))],
         (0, 7) => vec![],
@@ -93,7 +93,7 @@ fn a_stream_that_times_out_is_cancelled_and_the_connection_goes_on() {
 }
 
 #[test]
-fn a_connection_on_which_nothing_comes_gets_no_more() {
+fn sends_no_more_requests_on_a_silent_connection() {
     let mut plan = twelve();
     plan.load.timeout = Duration::from_millis(5);
     let server = to_requests(|connection, id| match connection {
@@ -109,7 +109,7 @@ fn a_connection_on_which_nothing_comes_gets_no_more() {
 }
 
 #[test]
-fn refused_streams_are_reset_with_the_code() {
+fn resends_refused_streams_only_before_the_stream_limit_is_known() {
     let server = to_requests(|_, id| match id % 4 {
         1 => vec![reset(MILLI, id, 7)],
         _ => vec![answer(MILLI, id)],
@@ -128,7 +128,7 @@ fn refused_streams_are_reset_with_the_code() {
 const HINTS: &[u8] = b"\x08\x03103";
 
 #[test]
-fn an_interim_response_ends_no_wait_and_is_counted() {
+fn counts_interim_responses_without_ending_the_wait() {
     let hints = |after, id| (after, Step::Bytes(frame(HEADERS, END_HEADERS, id, HINTS)));
     let server = to_requests(move |_, id| {
         vec![hints(MILLI, id), hints(2 * MILLI, id), answer(80 * MILLI, id)]
@@ -143,7 +143,7 @@ fn an_interim_response_ends_no_wait_and_is_counted() {
 }
 
 #[test]
-fn a_breach_of_the_rules_ends_all_exchanges_of_its_connection() {
+fn a_protocol_violation_fails_all_exchanges_of_its_connection() {
     let server = to_requests(|connection, id| match (connection, id) {
         (0, 1) => vec![(MILLI, Step::Bytes(frame(PUSH_PROMISE, 0, 1, &[0; 8])))],
         (0, 3) => vec![(MILLI / 2, Step::Bytes(frame(HEADERS, END_HEADERS, 3, &status())))],
@@ -159,7 +159,7 @@ fn a_breach_of_the_rules_ends_all_exchanges_of_its_connection() {
 }
 
 #[test]
-fn where_the_peer_allows_few_streams_the_rest_wait_on_the_connection() {
+fn exchanges_wait_on_the_connection_if_the_peer_allows_few_streams() {
     let mut server = to_requests(|_, id| vec![answer(MILLI, id)]);
     server.settings = vec![0, 3, 0, 0, 0, 1];
     let (ran, books) = run(streams(plan(), 4, 40), server);
@@ -168,7 +168,7 @@ fn where_the_peer_allows_few_streams_the_rest_wait_on_the_connection() {
 }
 
 #[test]
-fn what_waits_on_a_connection_that_is_to_end_goes_elsewhere_unsent() {
+fn moves_waiting_exchanges_off_a_draining_connection() {
     let mut server = to_requests(|connection, id| match (connection, id) {
         (0, 9) => vec![goaway(MILLI, 9, 0), answer(2 * MILLI, 9)],
         (_, id) => vec![answer(MILLI, id)],
@@ -180,7 +180,7 @@ fn what_waits_on_a_connection_that_is_to_end_goes_elsewhere_unsent() {
 }
 
 #[test]
-fn what_times_out_while_it_waits_is_never_sent() {
+fn never_sends_an_exchange_that_timed_out_while_waiting() {
     let mut plan = streams(plan(), 4, 8);
     plan.load.timeout = Duration::from_millis(5);
     let mut server = to_requests(|_, _| vec![]);
@@ -193,7 +193,7 @@ fn what_times_out_while_it_waits_is_never_sent() {
 }
 
 #[test]
-fn an_idle_connection_answers_and_goes_when_it_is_told() {
+fn an_idle_connection_answers_pings_and_closes_on_goaway() {
     let mut plan = streams(lasting(Duration::from_millis(20)), 1, 0);
     plan.ratio = PlanRatio::new(1, 1).unwrap();
     plan.load.connections = NonZeroU32::MIN;
@@ -220,7 +220,7 @@ fn an_idle_connection_answers_and_goes_when_it_is_told() {
 }
 
 #[test]
-fn a_peer_that_leaves_an_idle_connection_is_not_spoken_to_any_more() {
+fn writes_nothing_to_an_idle_connection_that_the_peer_closed() {
     // The world would not forgive it.
     for end in [Step::Fin, Step::Error(ECONNRESET)] {
         let mut plan = streams(plan(), 2, 20);
@@ -237,7 +237,7 @@ fn a_peer_that_leaves_an_idle_connection_is_not_spoken_to_any_more() {
 }
 
 #[test]
-fn what_is_in_flight_at_the_end_is_abandoned_and_nothing_more_is_asked() {
+fn abandons_exchanges_in_flight_at_the_end_and_sends_no_more() {
     let plan = streams(lasting(Duration::from_millis(5)), 4, 0);
     let mut server = to_requests(|_, _| vec![]);
     server.settings = vec![0, 3, 0, 0, 0, 2];
@@ -247,7 +247,7 @@ fn what_is_in_flight_at_the_end_is_abandoned_and_nothing_more_is_asked() {
 }
 
 #[test]
-fn a_connection_carries_as_many_requests_as_it_may_opened_first_or_not() {
+fn limits_requests_per_connection_with_and_without_preopening() {
     for preopen in [false, true] {
         for most in [1, 3] {
             let mut plan = twelve();
@@ -263,7 +263,7 @@ fn a_connection_carries_as_many_requests_as_it_may_opened_first_or_not() {
 }
 
 #[test]
-fn connections_opened_first_greet_before_the_first_request() {
+fn preopened_connections_send_their_preface_before_requests() {
     let mut plan = streams(plan(), 4, 12);
     plan.connection.preopen = true;
     plan.load.connections = NonZeroU32::new(3).unwrap();
@@ -274,7 +274,7 @@ fn connections_opened_first_greet_before_the_first_request() {
 }
 
 #[test]
-fn each_that_waits_for_a_connection_has_its_own_time() {
+fn each_exchange_waiting_for_a_connection_has_its_own_timeout() {
     let mut plan = twelve();
     plan.load.timeout = Duration::from_millis(20);
     let server = to_requests(|connection, id| match (connection, id) {
@@ -320,7 +320,7 @@ fn an_exchange_that_moves_counts_for_the_family_it_moves_to() {
 }
 
 #[test]
-fn an_exchange_sent_again_waits_for_its_last_answer_only() {
+fn wait_and_transfer_of_a_resent_exchange_are_of_the_last_attempt() {
     let server = to_requests(|connection, id| match connection {
         // It begins an answer and disowns it.
         0 => vec![
@@ -340,7 +340,7 @@ fn an_exchange_sent_again_waits_for_its_last_answer_only() {
 }
 
 #[test]
-fn where_no_connection_is_ever_made_the_run_is_given_up() {
+fn gives_up_the_run_if_no_connection_succeeds() {
     let dial = |_: &SocketRoute, _: &mut Random| Dial::Fails { after: MICRO, errno: ECONNREFUSED };
     let plan = streams(lasting(Duration::from_secs(60)), 8, 0);
     let (ran, _) = run_sim(Sim::new(plan), to_requests(|_, _| vec![]), dial);
@@ -349,7 +349,7 @@ fn where_no_connection_is_ever_made_the_run_is_given_up() {
 }
 
 #[test]
-fn a_run_that_is_stopped_leaves_no_stream_uncounted() {
+fn an_interrupted_run_counts_every_open_stream_as_abandoned() {
     for stop_at in [500 * MICRO, 3 * MILLI, 4_500 * MICRO] {
         let plan = streams(lasting(Duration::from_secs(1)), 8, 0);
         let sim = Sim { stop_at: BEGIN + stop_at, cost: MICRO, ..Sim::new(plan) };
@@ -361,7 +361,7 @@ fn a_run_that_is_stopped_leaves_no_stream_uncounted() {
 }
 
 #[test]
-fn a_connection_that_is_there_and_breaks_the_rules_while_others_are_opened_is_closed_once() {
+fn closes_a_violating_connection_once_while_others_are_opening() {
     let mut plan = streams(plan(), 2, 8);
     plan.load.connections = NonZeroU32::new(3).unwrap();
     plan.connection.most_open = plan.load.connections;
@@ -390,7 +390,7 @@ fn a_connection_that_is_there_and_breaks_the_rules_while_others_are_opened_is_cl
 }
 
 #[test]
-fn what_makes_room_for_a_disowned_exchange_is_counted_as_displaced() {
+fn counts_a_connection_closed_for_a_resent_exchange_as_displaced() {
     let mut plan = streams(at_rate(2.0, Duration::from_secs(1)), 1, 0);
     plan.ratio = PlanRatio::new(1, 1).unwrap();
     plan.load.connections = NonZeroU32::new(2).unwrap();

@@ -160,7 +160,7 @@ impl Peer {
             4..=6 => self.leave(at, random, answer),
             7 => answer.push((at, Step::Fin)),
             8 => answer.push((at, Step::Error(ECONNRESET))),
-            9 => answer.push((at, Step::Bytes(breach(id, random)))),
+            9 => answer.push((at, Step::Bytes(violation(id, random)))),
             10 => {
                 answer.truncate(cut.min(1));
                 let block = [literal(BAD_FIELD, "1", 0), status()].concat();
@@ -198,7 +198,7 @@ impl Peer {
 }
 
 /// Something that ends the connection.
-fn breach(id: u32, random: &mut Random) -> Vec<u8> {
+fn violation(id: u32, random: &mut Random) -> Vec<u8> {
     match random.below(7) {
         0 => frame(PUSH_PROMISE, END_HEADERS, id, &[0; 8]),
         1 => frame(SETTINGS, 0, 0, &[0; 5]),

@@ -25,7 +25,7 @@ fn acknowledge(scene: &mut Scene, ack: TcpSeqNumber, sacked: &[Segment]) -> Vec<
 }
 
 #[test]
-fn a_third_duplicate_acknowledgement_brings_the_lost_segment_and_no_other() {
+fn a_third_duplicate_ack_retransmits_only_the_lost_segment() {
     for family in 0..2 {
         let (mut scene, _, start) = sent(family, LossRecovery::FastRetransmit);
         let again: Vec<_> = (0..6).map(|_| acknowledge(&mut scene, start, &[])).collect();
@@ -77,7 +77,7 @@ fn the_timer_repairs_what_recovery_does_not() {
 }
 
 #[test]
-fn selective_acknowledgements_show_every_lost_segment_within_one_round_trip() {
+fn sack_repairs_every_lost_segment_within_one_round_trip() {
     for family in 0..2 {
         let (mut scene, sent, start) = sent(family, LossRecovery::Sack);
         // The first, the third and the fifth are lost.
@@ -100,7 +100,7 @@ fn selective_acknowledgements_show_every_lost_segment_within_one_round_trip() {
 }
 
 #[test]
-fn selective_acknowledgements_are_agreed_on_only_if_they_are_used() {
+fn agrees_to_sack_only_if_loss_recovery_uses_it() {
     for family in 0..2 {
         for (manner, agreed) in [(LossRecovery::FastRetransmit, false), (LossRecovery::Sack, true)]
         {

@@ -50,7 +50,7 @@ fn arrivals_of_all_workers_are_evenly_spaced() {
 }
 
 #[test]
-fn a_time_holds_as_many_arrivals_as_its_rate_says() {
+fn arrival_count_equals_rate_times_duration() {
     for per_s in [0.1, 1.0, 3.0, 200.0, 1_000.0, 99_991.0] {
         let plan = plan_of(constant(per_s), [1, 1], 0);
         let count = until(of_worker(&plan, 0, 1, 1), 10 * SECOND).count();
@@ -73,7 +73,7 @@ fn furthest_off(mut dues: Vec<Due>, ratio: PlanRatio) -> f64 {
 /// An agent that is further away must not look like a slow family: before, one of two agents sent
 /// 272 over IPv6 and 228 over IPv4.
 #[test]
-fn every_agent_and_every_worker_has_the_ratio_at_any_time() {
+fn every_agent_and_worker_stays_close_to_the_ratio_at_any_time() {
     for [v6, v4] in [[1, 1], [3, 1], [1, 4], [100, 1], [2, 3]] {
         let ratio = PlanRatio::new(v6, v4).unwrap();
         for (workers, agents) in [(2, 2), (4, 2), (8, 2), (9, 3), (5, 1), (16, 1)] {
@@ -106,7 +106,7 @@ fn every_agent_and_every_worker_has_the_ratio_at_any_time() {
 
 /// Any division must yield each arrival once, with the same family.
 #[test]
-fn the_same_is_sent_from_one_machine_and_from_many() {
+fn schedule_is_the_same_for_any_number_of_workers_and_agents() {
     for requests in [None, Some(777)] {
         let mut plan = plan_of(constant(1_000.0), [3, 2], 9);
         plan.load.requests = requests.and_then(std::num::NonZeroU64::new);
@@ -129,7 +129,7 @@ fn the_same_is_sent_from_one_machine_and_from_many() {
 }
 
 #[test]
-fn the_requests_asked_for_are_spent_and_no_more() {
+fn schedules_exactly_the_requested_number_of_requests() {
     for workers in [1, 3, 100] {
         let mut plan = plan_of(constant(100.0), [1, 1], 2);
         plan.load.requests = std::num::NonZeroU64::new(50);
@@ -167,7 +167,7 @@ fn constant_and_poisson_arrivals_share_a_ramp() {
 }
 
 #[test]
-fn every_entry_of_a_timetable_is_one_worker_s() {
+fn assigns_each_timetable_entry_to_exactly_one_worker() {
     let entries = (0..1_000u32).map(|k| (u64::from(k) * 7, k % 3)).collect();
     let open = OpenLoop::replay(Timetable::new(entries, 1.0).unwrap());
     let plan = plan_of(open, [1, 1], 5);

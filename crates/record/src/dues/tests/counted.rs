@@ -28,7 +28,7 @@ fn count(family: Family, dues: &[Due]) -> u64 {
 }
 
 #[test]
-fn each_family_has_exactly_its_number_of_requests() {
+fn splits_a_fixed_number_of_requests_exactly_by_the_ratio() {
     for (v6, v4, total, expected) in [
         (4, 1, 10_000, 8_000),
         (1, 1, 9_999, 5_000),
@@ -54,7 +54,7 @@ fn each_family_has_exactly_its_number_of_requests() {
 }
 
 #[test]
-fn every_agent_has_its_part_of_each_family_to_within_one() {
+fn every_agent_stays_within_two_requests_of_the_ratio() {
     for seed in 0..50 {
         let plan = counted(level(500.0, ArrivalProcess::Poisson), [3, 1], seed, 1_003);
         for (workers, agents) in [(8, 2), (9, 3), (5, 5)] {
@@ -70,7 +70,7 @@ fn every_agent_has_its_part_of_each_family_to_within_one() {
 }
 
 #[test]
-fn times_are_uniform_order_statistics_in_the_measure_of_the_rate() {
+fn distributes_arrivals_as_uniform_draws_weighted_by_the_rate() {
     let minute = Some(Duration::from_secs(60));
     let ramp = stages(vec![RateStage { from: rate(0.0), to: rate(1_000.0), duration: minute }]);
     let steps = stages(vec![
@@ -109,7 +109,7 @@ fn every_order_of_the_families_is_equally_likely() {
 }
 
 #[test]
-fn what_the_stages_do_not_reach_is_not_sent_and_not_spent() {
+fn leaves_requests_unsent_if_the_stages_end_too_early() {
     let short = stages(vec![RateStage::level(rate(100.0), Duration::from_secs(1))]);
     let plan = counted(short, [1, 1], 3, 1_000);
     let mut dues = of_worker(&plan, 0, 1, 1);

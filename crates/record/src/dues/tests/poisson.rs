@@ -73,7 +73,7 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
 }
 
 #[test]
-fn each_family_is_a_poisson_process_of_its_own_rate_on_every_agent_too() {
+fn each_family_is_a_poisson_process_in_total_and_on_every_agent() {
     // A load without an end, and one whose counts workers divide.
     for (ratio, ends) in RATIOS.into_iter().flat_map(|ratio| [(ratio, false), (ratio, true)]) {
         let mut plan = plan_of(poisson(), ratio, 11);
@@ -101,7 +101,7 @@ fn each_family_is_a_poisson_process_of_its_own_rate_on_every_agent_too() {
 /// it, the gaps vary by 0.79 at 1:1 and by 0.64 of the rarer family at 3:1, and the families go
 /// together.
 #[test]
-fn a_ratio_that_is_exact_in_each_period_is_not_a_poisson_process() {
+fn poisson_checks_reject_a_ratio_that_is_exact_in_each_period() {
     for (ratio, varies) in [([1, 1], 0.79), ([3, 1], 0.64)] {
         let plan = plan_of(poisson(), ratio, 11);
         let mut all = arrivals(&plan, 0..1, 1, 200 * SECOND);
@@ -117,7 +117,7 @@ fn a_ratio_that_is_exact_in_each_period_is_not_a_poisson_process() {
 }
 
 #[test]
-fn ramps_and_steps_have_a_process_of_each_family_after_the_warm_up_too() {
+fn each_family_is_a_poisson_process_in_ramps_and_steps() {
     let rate = |per_s| RequestRate::new(per_s).unwrap();
     let duration = Some(Duration::from_secs(100));
     let ramp = vec![RateStage { from: rate(100.0), to: rate(900.0), duration }];
@@ -179,7 +179,7 @@ fn the_times_do_not_depend_on_the_ratio() {
 /// An agent that is further away must not have more of one family, and the counts of all agents
 /// together must vary as those of a Poisson process do.
 #[test]
-fn agents_divide_a_load_that_ends_evenly_and_its_counts_are_poisson_variates() {
+fn agents_share_a_load_evenly_and_total_counts_are_poisson_variates() {
     let mut of_family = [Vec::new(), Vec::new()];
     for seed in 0..2_000 {
         let mut plan = plan_of(poisson(), [3, 1], seed);
@@ -201,7 +201,7 @@ fn agents_divide_a_load_that_ends_evenly_and_its_counts_are_poisson_variates() {
 }
 
 #[test]
-fn a_seed_repeats_its_arrivals_and_workers_have_their_own() {
+fn arrivals_repeat_for_a_seed_and_differ_between_workers() {
     let first = |seed, worker| {
         let plan = plan_of(poisson(), [1, 1], seed);
         of_worker(&plan, worker, 2, 1).take(20).collect::<Vec<_>>()

@@ -36,7 +36,7 @@ fn relative_waits(dues: &[Due], ratio: PlanRatio) -> [f64; 2] {
 
 /// With half a million arrivals of the rarer family, the standard error is 1.1 %.
 #[test]
-fn a_queue_of_each_family_is_as_long_as_theory_says() {
+fn mean_wait_of_each_family_matches_queueing_theory() {
     for (ratio, total) in [([1, 1], 1_000_000), ([3, 1], 2_000_000)] {
         for workers in [1, 4] {
             let plan = plan_of(level(RATE, ArrivalProcess::Poisson), ratio, 21);

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_what_the_container_printed() {
+    fn unwraps_container_log_lines_and_leaves_other_lines() {
         assert_eq!(&*unwrap_line(&wrapped("a \"b\"\n", "stdout")), b"a \"b\"\n");
         for other in [
             &b"plain"[..],
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_joined_by_stream() {
+    fn joins_partial_lines_of_each_stream() {
         fn join(parts: &mut LineParts, text: &str, stream: &str) -> Option<Vec<u8>> {
             parts.join(&wrapped(text, stream)).map(Cow::into_owned)
         }

@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_is_known_by_its_first_request() {
+    fn detects_the_log_format_by_its_first_request() {
         for (text, name) in [
             (
                 "starting\n::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 1\n",

@@ -92,9 +92,10 @@ impl LogState {
                 .map(LineValues::Object)
                 .map_err(|_| Unfit::found("not a JSON object", line)),
             Layout::Directives { separator, usual } => {
-                let names = match self.columns.is_empty() {
-                    true => ColumnNames::Usual(usual),
-                    false => ColumnNames::Given(&self.columns),
+                let names = if self.columns.is_empty() {
+                    ColumnNames::Usual(usual)
+                } else {
+                    ColumnNames::Given(&self.columns)
                 };
                 if names.is_empty() {
                     return Err("no #Fields line before it".into());

@@ -142,9 +142,10 @@ fn check(method: &[u8]) -> Result<&str, Unfit> {
 /// Returns a target with its query, which may be in it, or begin with its question mark.
 fn with_query(target: &[u8], query: &[u8]) -> Vec<u8> {
     let query = query.strip_prefix(b"?").unwrap_or(query);
-    match query.is_empty() || target.contains(&b'?') {
-        true => target.to_owned(),
-        false => [target, b"?", query].concat(),
+    if query.is_empty() || target.contains(&b'?') {
+        target.to_owned()
+    } else {
+        [target, b"?", query].concat()
     }
 }
 

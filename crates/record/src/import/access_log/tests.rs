@@ -40,7 +40,7 @@ fn combined(request: &str) -> Result<String, String> {
 }
 
 #[test]
-fn the_request_line_is_taken_from_either_format() {
+fn reads_the_request_line_of_common_and_combined_logs() {
     for line in [
         &*format!("127.0.0.1 - - {TIME} \"GET /a?b HTTP/1.0\" 200 2326"),
         &format!("2001:db8::1 - a\"b {TIME} \"GET /a?b HTTP/2.0\" 200 2326 \"http://r/\" \"x\""),
@@ -53,7 +53,7 @@ fn the_request_line_is_taken_from_either_format() {
 }
 
 #[test]
-fn targets_are_made_fit_to_be_sent() {
+fn converts_logged_targets_to_valid_request_targets() {
     for (request, expected) in [
         ("GET http://example.net/x?y HTTP/1.1", "GET /x?y"),
         ("GET http://h?next=/home HTTP/1.1", "GET /?next=/home"),
@@ -67,7 +67,7 @@ fn targets_are_made_fit_to_be_sent() {
 }
 
 #[test]
-fn odd_lines_are_told_why() {
+fn rejects_unusable_log_lines_with_a_reason() {
     for (request, why) in [
         ("-", "no request was received"),
         ("", "no request was received"),
@@ -93,7 +93,7 @@ fn odd_lines_are_told_why() {
 }
 
 #[test]
-fn equal_requests_are_one_and_the_rest_is_counted() {
+fn merges_equal_requests_and_counts_omitted_lines() {
     let line = |request: &str| format!("h - - {TIME} \"{request} HTTP/1.1\" 200 1");
     let lines = ["GET /a", "GET /b", "GET /a", "POST /a", "HEAD /a"].map(line);
     let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -201,7 +201,7 @@ fn each_format_is_detected_and_read() {
 }
 
 #[test]
-fn the_times_of_each_format_are_those_that_it_writes() {
+fn reads_the_timestamps_of_each_log_format() {
     for (name, lines) in LOGS {
         let imported = read_as(name, lines, &Wanted { unsafe_methods: true, times: true });
         let first = 1_704_164_645 * SECOND;
@@ -215,7 +215,7 @@ fn the_times_of_each_format_are_those_that_it_writes() {
 }
 
 #[test]
-fn names_and_values_of_json_have_many_forms() {
+fn accepts_many_field_names_and_value_forms_in_json_logs() {
     for (line, expected) in [
         (r#"{"@timestamp":"2024-01-02T03:04:05Z","method":"GET","url":"/a?b"}"#, Ok("GET /a?b")),
         (r#"{"ts":1704164645,"httpMethod":"GET","path":"/a","query":"?b"}"#, Ok("GET /a?b")),
@@ -245,7 +245,7 @@ fn names_and_values_of_json_have_many_forms() {
 }
 
 #[test]
-fn columns_need_names() {
+fn requires_a_fields_line_for_w3c_logs_but_not_for_cloudfront() {
     assert_eq!(one("w3c", "2024-01-02 03:04:05 GET /").unwrap_err(), "no #Fields line before it");
     // Those of CloudFront are known.
     let line = "2024-01-02\t03:04:05\tFRA50-C1\t1\t::1\tGET\th\t/a\t200";
@@ -253,7 +253,7 @@ fn columns_need_names() {
 }
 
 #[test]
-fn times_without_a_zone_are_in_that_of_the_others() {
+fn reads_times_without_a_zone_in_the_zone_of_the_others() {
     let line = |time: &str| format!(r#"{{"time":"{time}","request":"GET / HTTP/1.1"}}"#);
     let (bare, east) = (line("2024-01-02 05:04:05"), line("2024-01-02 05:04:06+02:00"));
     for (lines, without_zone, zone, first) in [

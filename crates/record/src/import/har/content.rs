@@ -58,12 +58,11 @@ fn recorded_text(posted: &Map<String, Value>) -> Result<Vec<u8>, Unfit> {
             _ => Ok(Vec::new()),
         };
     };
-    match text_at(posted, "encoding").is_some_and(|of| of.eq_ignore_ascii_case("base64")) {
-        true => {
-            let not_base64 = |_| Unfit::found("postData that is not base64", text.as_bytes());
-            STANDARD.decode(text.as_bytes()).map_err(not_base64)
-        }
-        false => Ok(text.into_owned().into_bytes()),
+    if text_at(posted, "encoding").is_some_and(|of| of.eq_ignore_ascii_case("base64")) {
+        let not_base64 = |_| Unfit::found("postData that is not base64", text.as_bytes());
+        STANDARD.decode(text.as_bytes()).map_err(not_base64)
+    } else {
+        Ok(text.into_owned().into_bytes())
     }
 }
 

@@ -103,13 +103,14 @@ pub fn parse_har(text: &[u8], hosts: &[String], wanted: &Wanted) -> Result<Impor
 }
 
 fn not_har(error: &serde_json::Error) -> String {
-    match error.is_data() {
-        true => format!(
+    if error.is_data() {
+        format!(
             "not a HAR file: it has no list log.entries (line {}, column {})",
             error.line(),
             error.column()
-        ),
-        false => format!("not a HAR file: not JSON: {error}"),
+        )
+    } else {
+        format!("not a HAR file: not JSON: {error}")
     }
 }
 
@@ -138,10 +139,8 @@ fn read_entry(
     if !collector.takes(&method) {
         return Ok(None);
     }
-    let time = match collector.wanted.times {
-        true => started(&started_date_time)?,
-        false => RecordedTime::default(),
-    };
+    let time =
+        if collector.wanted.times { started(&started_date_time)? } else { RecordedTime::default() };
     let (headers, body, without) = sent_parts(&request, &method)?;
     let recorded = Recorded { method, path, headers, body };
     Ok(Some(FoundRequest { recorded, time, without }))

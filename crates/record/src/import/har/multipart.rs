@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_has_its_name_and_its_value() {
+    fn encodes_the_name_and_value_of_each_form_part() {
         let page =
             FormPart { file: Some(file("a\".txt", Some("text/plain"))), ..part("f", "x\r\ny") };
         let bare = FormPart { file: Some(file("b", Some("a\r\nb"))), ..part("g", "z") };

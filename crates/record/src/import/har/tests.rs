@@ -54,7 +54,7 @@ fn reasons(reasons: &crate::import::Reasons) -> Vec<(&str, u64)> {
 }
 
 #[test]
-fn equal_requests_are_one_with_their_times() {
+fn merges_equal_requests_and_keeps_their_times() {
     let imported = read(
         &[
             get("https://www.example.net/a?b=c#d"),
@@ -94,7 +94,7 @@ fn fields_that_belong_to_the_browser_or_the_connection_are_left_out() {
 }
 
 #[test]
-fn content_is_text_base64_or_the_fields_of_a_form() {
+fn reads_post_content_as_text_base64_or_form_fields() {
     let requests = [
         post(&json!({"mimeType": "text/plain", "text": "a=b"})),
         post(&json!({"mimeType": "x/y", "text": "eA==", "encoding": "base64"})),
@@ -112,7 +112,7 @@ fn content_is_text_base64_or_the_fields_of_a_form() {
 }
 
 #[test]
-fn empty_text_stands_back_for_parameters() {
+fn builds_the_content_from_parameters_if_the_text_is_empty() {
     let params = json!([{"name": "a", "value": 1}, {"name": "b", "value": null}, {"value": "c"}]);
     let imported = read(&[post(&json!({"mimeType": "", "text": "", "params": params}))], true);
     assert_eq!(bodies(&imported), [Some("a=1&b=".to_owned())]);
@@ -136,7 +136,7 @@ fn empty_text_stands_back_for_parameters() {
 }
 
 #[test]
-fn a_form_of_parts_is_built_of_its_parameters() {
+fn builds_a_multipart_form_from_its_parameters() {
     let params = json!([
         {"name": "a", "value": "1"},
         {"name": "f", "value": "text", "fileName": "f.txt", "contentType": "text/plain"},
@@ -178,7 +178,7 @@ fn a_form_of_parts_is_built_of_its_parameters() {
 }
 
 #[test]
-fn other_hosts_and_other_schemes_are_counted() {
+fn counts_omitted_requests_to_other_hosts_and_schemes() {
     let requests = [
         get("https://cdn.example/x"),
         get("https://cdn.example/y"),
@@ -193,7 +193,7 @@ fn other_hosts_and_other_schemes_are_counted() {
 }
 
 #[test]
-fn an_entry_that_can_t_be_sent_leaves_the_others_as_they_are() {
+fn skips_an_invalid_entry_and_keeps_the_others() {
     let url = "http://www.example.net/";
     let good = json!({"startedDateTime": "2024-01-02T03:04:05Z", "request": get(url)});
     for (odd, why) in [
@@ -237,7 +237,7 @@ fn an_entry_that_can_t_be_sent_leaves_the_others_as_they_are() {
 }
 
 #[test]
-fn a_field_that_can_t_be_sent_leaves_its_request_as_it_is() {
+fn omits_an_invalid_header_field_and_keeps_its_request() {
     let request = |headers: Value| json!({"method": "GET", "url": "http://www.example.net/", "headers": headers});
     for (headers, sent, without) in [
         (json!(null), &[][..], None),
@@ -260,7 +260,7 @@ fn a_field_that_can_t_be_sent_leaves_its_request_as_it_is() {
 }
 
 #[test]
-fn times_without_a_zone_are_all_in_the_same() {
+fn reads_times_without_a_zone_in_the_zone_of_the_others() {
     let entry = |time: Value| json!({"startedDateTime": time, "request": get("http://[::1]/")});
     let times = |times: &[Value]| {
         let text = with_entries(&times.iter().cloned().map(entry).collect::<Vec<_>>());
@@ -277,7 +277,7 @@ fn times_without_a_zone_are_all_in_the_same() {
 }
 
 #[test]
-fn what_is_no_archive_is_told_where() {
+fn rejects_a_malformed_archive_with_the_line_number() {
     for (text, what) in [
         ("{", "not JSON: EOF"),
         ("{}", "no list log.entries"),

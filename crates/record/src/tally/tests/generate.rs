@@ -36,7 +36,7 @@ fn count_numbers(tally: &mut FamilyTally, random: &mut Random) {
     [cut_chains, stalled, untimed, given_up, carried, interim_responses]
         .into_iter()
         .for_each(|n| *n += random.below(3));
-    *warm_up += WarmUpTally {
+    *warm_up += &WarmUpTally {
         sent: 2,
         completed: 1,
         accepted: random.below(2),

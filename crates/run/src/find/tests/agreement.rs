@@ -20,7 +20,7 @@ fn uneven(family: Family, rate: f64, number_of_stages: usize) -> Loaded {
 }
 
 #[test]
-fn a_rate_that_held_at_first_is_listed_as_undecided_if_longer_trials_leave_it_so() {
+fn lists_a_rate_as_undecided_if_longer_trials_do_not_confirm_it() {
     let (plan, asked) = (plan(PlanRatio::only(Family::Ipv6)), asked(Duration::MAX));
     let load = |plan: &Plan, _: &mut dyn FnMut(SearchEvent<'_>)| {
         let (family, rate) = of(plan);

@@ -20,7 +20,7 @@ fn stopped_at(failing: usize, error: &CommandError) -> Result<RunResult, Command
 }
 
 #[test]
-fn what_trials_showed_is_kept_if_the_next_one_can_not_be_carried_out() {
+fn keeps_earlier_results_if_a_later_trial_cannot_run() {
     let result = stopped_at(15, &CommandError::Measure(NO_MEMORY.to_owned())).unwrap();
     for family in Family::BOTH {
         let of = found(&result, family);
@@ -41,7 +41,7 @@ fn what_trials_showed_is_kept_if_the_next_one_can_not_be_carried_out() {
 }
 
 #[test]
-fn a_family_without_a_trial_is_not_said_to_be_silent() {
+fn does_not_report_an_untried_family_as_silent() {
     let result = stopped_at(2, &CommandError::Measure(NO_MEMORY.to_owned())).unwrap();
     let tried = |family: &Family| !found(&result, *family).trials.is_empty();
     let [one] = Family::BOTH.into_iter().filter(tried).collect::<Vec<_>>()[..] else { panic!() };
@@ -52,7 +52,7 @@ fn a_family_without_a_trial_is_not_said_to_be_silent() {
 }
 
 #[test]
-fn a_first_trial_that_can_not_be_carried_out_leaves_its_error() {
+fn returns_the_error_if_the_first_trial_cannot_run() {
     let error = CommandError::Measure(NO_MEMORY.to_owned());
     assert_eq!(stopped_at(1, &error).unwrap_err(), error);
 }

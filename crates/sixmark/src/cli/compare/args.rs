@@ -237,7 +237,7 @@ mod tests {
     use super::{percentage, until};
 
     #[test]
-    fn the_metrics_that_are_to_be_decided_are_named_once() {
+    fn parses_until_decided_with_metrics_and_rejects_duplicates() {
         assert!(until("decided").unwrap().0.is_empty());
         let named = until("decided:response.p50, failures").unwrap().0;
         assert_eq!(
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentage_needs_its_unit_only_where_it_could_be_a_share() {
+    fn requires_a_percent_sign_when_a_number_could_be_a_fraction() {
         for (text, share) in [("5%", 0.05), ("5", 0.05), ("0.5%", 0.005), ("1", 0.01)] {
             assert_eq!(percentage(text).unwrap(), share, "{text}");
         }

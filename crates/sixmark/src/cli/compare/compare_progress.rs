@@ -156,9 +156,10 @@ impl LiveComparison {
 
     fn pair(&mut self, comparison: &Comparison) {
         self.estimate = estimate_text(comparison);
-        match self.form == ProgressForm::Line {
-            true => self.show(),
-            false => complain(&format!("{}: {}{}", self.place, self.estimate, self.left(", "))),
+        if self.form == ProgressForm::Line {
+            self.show()
+        } else {
+            complain(&format!("{}: {}{}", self.place, self.estimate, self.left(", ")))
         }
     }
 

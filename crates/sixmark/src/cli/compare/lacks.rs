@@ -17,11 +17,10 @@ pub(in crate::cli) fn of_comparison(error: &clap::Error) -> Option<String> {
 /// Returns the message for an option that one side can't have. `None` for other errors.
 pub(super) fn of_side(error: &clap::Error) -> Option<String> {
     let option = unknown(error)?;
-    match has::<SessionArgs>(option) {
-        true => {
-            Some(format!("{} applies to the whole comparison, not to one side", together(option)))
-        }
-        false => of_comparison(error),
+    if has::<SessionArgs>(option) {
+        Some(format!("{} applies to the whole comparison, not to one side", together(option)))
+    } else {
+        of_comparison(error)
     }
 }
 

@@ -203,8 +203,9 @@ fn write_outputs(
 /// the reason in its headline; where it was not printed, the line has it.
 fn could_not_measure(result: &ComparisonResult, shown: bool) -> Option<String> {
     let why = result.describe_no_answers()?;
-    match shown && result.comparison.pairs > 0 {
-        true => Some("a side gave no usable response: see the report above".to_owned()),
-        false => Some(why),
+    if shown && result.comparison.pairs > 0 {
+        Some("a side gave no usable response: see the report above".to_owned())
+    } else {
+        Some(why)
     }
 }

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_side_does_not_say_is_as_for_both() {
+    fn a_side_inherits_the_shared_options_it_does_not_set() {
         let both = ["--timeout", "7s", "-c", "3", "--no-keep-alive", "http://[::1]/"];
         let found = side(&both, &["-c", "5", "-6"]).unwrap();
         assert_eq!(found.load.timeout, Duration::from_secs(7));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_repeated_is_added_and_a_url_takes_the_place_of_others() {
+    fn a_side_appends_repeatable_options_and_replaces_the_targets() {
         let both = ["-H", "A: 1", "--expect", "status=200", "--targets", "list", "http://a/"];
         let found = side(&both, &["-H", "B: 2", "http://b/"]).unwrap();
         let names: Vec<&str> = found.request.header.iter().map(|(name, _)| &**name).collect();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_exclude_one_another_do_so_between_a_side_and_both() {
+    fn rejects_a_side_option_that_conflicts_with_a_shared_option() {
         for (both, own) in [
             (["--ratio", "1:1", "http://a/"], "-6"),
             (["--requests-per-connection", "2", "http://a/"], "--no-keep-alive"),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_is_no_side_s_is_named() {
+    fn names_the_option_that_a_side_cannot_have() {
         for (own, part) in [
             ("--json=x", "--json applies to the whole comparison"),
             ("-q", "-q applies to the whole comparison"),

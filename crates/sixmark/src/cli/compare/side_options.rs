@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_closed_is_told() {
+    fn reports_unclosed_quotes_and_a_trailing_backslash() {
         for (text, why) in
             [("-H 'A: b", "the opening ' has no"), ("a \"b", "the opening \""), ("a\\", "nothing")]
         {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::run::{self, CourseArgs, PlanOptions, WorkloadArgs};
+use super::super::run::{self, PlanOptions, ScheduleArgs, WorkloadArgs};
 use super::args::CompareArgs;
 use super::asked::Asked;
 use crate::cli::compare::side_options::words;
@@ -24,9 +24,10 @@ pub(super) fn contender(
 ) -> Result<Contender, CommandError> {
     let said =
         |why: String| CommandError::Usage(format!("{} '{}': {why}", asked.place, asked.text));
-    let typed = match asked.is_url {
-        true => vec![asked.text.to_owned()],
-        false => words(asked.text).map_err(&said)?,
+    let typed = if asked.is_url {
+        vec![asked.text.to_owned()]
+    } else {
+        words(asked.text).map_err(&said)?
     };
     let keep = &args.session.keep;
     let options = shown_options(keep, asked.text, &typed);
@@ -37,12 +38,12 @@ pub(super) fn contender(
     }
     let draft = run::draft(&PlanOptions {
         workload: &workload,
-        course: &CourseArgs {
+        schedule: &ScheduleArgs {
             duration: args.block(),
             // Requests without a response must end as a TIMEOUT within their own block, although
             // blocks may be shorter than the timeout.
             drain: Some(workload.load.timeout),
-            ..CourseArgs::default()
+            ..ScheduleArgs::default()
         },
         seed,
         keep_secrets: keep.keeps_secrets(),

@@ -182,9 +182,10 @@ fn init(args: &InitArgs) -> Result<u8, CommandError> {
     let folder = folder.display();
     let name = &names[0];
     let name = if name.contains(':') { format!("[{name}]") } else { name.clone() };
-    let add = match agents.is_empty() {
-        true => format!("add agents:          sixmark fleet add {folder} NAME...\n"),
-        false => String::new(),
+    let add = if agents.is_empty() {
+        format!("add agents:          sixmark fleet add {folder} NAME...\n")
+    } else {
+        String::new()
     };
     let server = server_program();
     print(&format!(

@@ -23,9 +23,10 @@ pub(super) fn show_status(side: &dyn ControllerSide) -> Result<u8, CommandError>
     let noted = side.loads().map_err(|error| cannot(&error))?;
     let loads = loads_with_records(&agents, noted);
     let mut text = String::new();
-    let blocks = vec![match agents.is_empty() {
-        true => Block::Text("No agent answered.".to_owned()),
-        false => Block::Table(table_of(&agents)),
+    let blocks = vec![if agents.is_empty() {
+        Block::Text("No agent answered.".to_owned())
+    } else {
+        Block::Table(table_of(&agents))
     }];
     Part::new("Agents", blocks).iter().for_each(|part| terminal::write_part(&mut text, part));
     let lines = loads.into_iter().map(Block::Text).collect();

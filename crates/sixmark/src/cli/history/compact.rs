@@ -105,9 +105,10 @@ fn short_rate(per_s: f64) -> String {
 /// Returns the median response times of the sides, IPv6 or side A first. Empty if no side has one.
 fn medians(of: &ListHeadline) -> String {
     let time = |side: &SideFigures| side.response_p50_us.map_or("-".to_owned(), duration_us);
-    match of.sides.iter().any(|side| side.response_p50_us.is_some()) {
-        true => of.sides.iter().map(time).collect::<Vec<_>>().join(" / "),
-        false => String::new(),
+    if of.sides.iter().any(|side| side.response_p50_us.is_some()) {
+        of.sides.iter().map(time).collect::<Vec<_>>().join(" / ")
+    } else {
+        String::new()
     }
 }
 
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_is_in_the_largest_whole_unit_and_old_entries_have_a_day() {
+    fn shows_recent_entries_by_age_and_old_entries_by_date() {
         let began = SystemTime::UNIX_EPOCH;
         for (seconds, said) in [
             (0, "just now"),

@@ -36,9 +36,10 @@ pub(super) fn main(args: &HistoryDeleteArgs) -> Result<(), CommandError> {
     store.delete(&ids)?;
     let lines =
         entries.iter().map(|entry| format!("deleted {}\n", table::entry_line(entry).trim()));
-    match entries.is_empty() {
-        true => print("no result is older\n"),
-        false => print(&lines.collect::<String>()),
+    if entries.is_empty() {
+        print("no result is older\n")
+    } else {
+        print(&lines.collect::<String>())
     }
 }
 

@@ -92,7 +92,7 @@ mod tests {
     use super::split;
 
     #[test]
-    fn a_file_is_one_document_or_several_and_each_stays_as_it_is() {
+    fn splits_a_file_into_its_documents_without_changing_them() {
         for (text, documents) in [
             ("{\n  \"a\": 1\n}\n", &["{\n  \"a\": 1\n}\n"][..]),
             (" {} ", &[" {} "]),

@@ -61,9 +61,10 @@ pub(super) fn main(args: HistoryListArgs) -> Result<(), CommandError> {
         return print(if json { "" } else { "the store is empty\n" });
     };
     let page = store.list(&filter(args))?;
-    match json {
-        true => print_document(&visible_json(&csv_of_entries(&page.entries)?)),
-        false => print(&list_text(page, wide)),
+    if json {
+        print_document(&visible_json(&csv_of_entries(&page.entries)?))
+    } else {
+        print(&list_text(page, wide))
     }
 }
 
@@ -78,13 +79,12 @@ fn list_text(mut page: ListPage, wide: bool) -> String {
         let _ = writeln!(text, "{} older not shown: use --limit {all}", write_count(page.more));
     }
     page.entries.reverse();
-    match wide {
-        true => text.extend(page.entries.iter().map(table::wide_entry)),
-        false => {
-            let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-            let width = width.unwrap_or(compact::USUAL_WIDTH).max(compact::USUAL_WIDTH);
-            text += &compact::entry_lines(&page.entries, SystemTime::now(), width);
-        }
+    if wide {
+        text.extend(page.entries.iter().map(table::wide_entry))
+    } else {
+        let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        let width = width.unwrap_or(compact::USUAL_WIDTH).max(compact::USUAL_WIDTH);
+        text += &compact::entry_lines(&page.entries, SystemTime::now(), width);
     }
     text
 }

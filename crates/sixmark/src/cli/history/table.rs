@@ -111,8 +111,9 @@ fn short_verdict(of: &ListHeadline) -> String {
 /// terminal's cursor.
 pub(super) fn shortened(text: &str, columns: usize) -> String {
     let plain: Vec<char> = text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-    match plain.len() > columns {
-        true => plain[..columns.saturating_sub(1)].iter().chain(&['…']).collect(),
-        false => plain.into_iter().collect(),
+    if plain.len() > columns {
+        plain[..columns.saturating_sub(1)].iter().chain(&['…']).collect()
+    } else {
+        plain.into_iter().collect()
     }
 }

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_a_moment_is_or_was_so_long_ago() {
+    fn parses_days_timestamps_and_relative_ages() {
         for (text, [before, begin, end]) in [
             ("2026-07-01", ["06-30T23:59:59.999", "07-01T00:00:00.000", "07-01T23:59:59.999"]),
             (
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn rejects_invalid_dates_and_clamps_long_ages_to_the_epoch() {
         for text in ["", "yesterday", "2026-13-01", "2026-07", "10", "-1d", "1960-01-01"] {
             assert_eq!(at(text), None, "{text}");
         }

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hardware_address_is_six_bytes() {
+    fn accepts_only_mac_addresses_of_six_hex_bytes() {
         assert_eq!(mac("02:00:00:0a:00:Ff"), Ok([2, 0, 0, 10, 0, 255]));
         for text in [
             "",

@@ -15,7 +15,7 @@ mod tls;
 mod values;
 pub(super) mod vitals_from;
 
-pub(super) use args::{CourseArgs, RunArgs, SessionArgs, WorkloadArgs};
+pub(super) use args::{RunArgs, ScheduleArgs, SessionArgs, WorkloadArgs};
 pub(super) use fleet_options::check_session;
 pub(super) use options::PlanOptions;
 pub(super) use plan::{OnlyFamily, draft, only_family, random_seed};
@@ -105,15 +105,15 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
 }
 
 impl RunArgs {
-    /// Creates the plan that the options describe. `fleet` are the agents that carry it out, if it is
-    /// not this process.
+    /// Creates the plan that the options describe. `fleet` are the agents that carry it out, if it
+    /// is not this process.
     ///
     /// # Errors
     /// See [`draft`].
     pub(super) fn draft(&self, fleet: Option<FleetSize>) -> Result<Draft, CommandError> {
         draft(&PlanOptions {
             workload: &self.workload,
-            course: &self.course,
+            schedule: &self.schedule,
             seed: self.session.seed.unwrap_or_else(random_seed),
             keep_secrets: self.session.keep.keeps_secrets(),
             fleet,
@@ -127,9 +127,10 @@ impl RunArgs {
     /// The server's vitals are not available from the given source.
     pub(super) fn extras(&self, host: Option<VitalsFrom>) -> Result<Extras, CommandError> {
         let (calibrate, truth) = (self.session.calibrate, self.truth);
-        let vitals_from = match self.session.fleet.is_given() {
-            true => None,
-            false => vitals_from::elsewhere(&self.session)?.or(host),
+        let vitals_from = if self.session.fleet.is_given() {
+            None
+        } else {
+            vitals_from::elsewhere(&self.session)?.or(host)
         };
         let vitals_from_text = self.session.vitals_from.clone();
         Ok(Extras { calibrate, truth, vitals_from, vitals_from_text })

@@ -50,11 +50,12 @@ fn replay(options: &PlanOptions<'_>, timetable: Timetable) -> Result<Pace, Comma
 fn stages(options: &PlanOptions<'_>) -> Option<(&'static str, Vec<RateStage>)> {
     let rate =
         options.workload.open_loop.rate.map(|rate| ("--rate", vec![RateStage::endless(rate)]));
-    let ramp = || options.course.ramp.map(|stage| ("--ramp", vec![stage]));
-    let steps =
-        || (!options.course.steps.is_empty()).then(|| ("--steps", options.course.steps.clone()));
+    let ramp = || options.schedule.ramp.map(|stage| ("--ramp", vec![stage]));
+    let steps = || {
+        (!options.schedule.steps.is_empty()).then(|| ("--steps", options.schedule.steps.clone()))
+    };
     let first = || {
-        (!options.course.find_max.is_empty()).then(|| ("--rate", vec![RateStage::endless(FIRST)]))
+        (!options.schedule.find_max.is_empty()).then(|| ("--rate", vec![RateStage::endless(FIRST)]))
     };
     rate.or_else(ramp).or_else(steps).or_else(first)
 }

@@ -98,8 +98,8 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
 /// The only family that the targets of a command have.
 pub(in crate::cli) struct OnlyFamily {
     pub(in crate::cli) family: Family,
-    /// Which name was found to have no address of the other family. `None` if that one was not asked
-    /// for, or if no look-up is the reason.
+    /// Which name was found to have no address of the other family. `None` if that one was not
+    /// asked for, or if no look-up is the reason.
     pub(in crate::cli) absence: Option<String>,
 }
 
@@ -138,7 +138,7 @@ fn connections(options: &PlanOptions<'_>) -> NonZeroU32 {
 
 /// Returns the URLs of the command line, followed by those of the target list.
 fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, CommandError> {
-    let (args, replays) = (&options.workload.target, options.course.replay.is_some());
+    let (args, replays) = (&options.workload.target, options.schedule.replay.is_some());
     check_path(&args.path)?;
     let parse = |text: &String| entry(args, text, replays);
     let mut entries = args.urls.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
@@ -168,9 +168,10 @@ fn assumed_schemes(args: &TargetArgs) -> Result<Vec<Warning>, CommandError> {
 }
 
 fn check_path(path: &str) -> Result<(), CommandError> {
-    match path.starts_with('/') {
-        true => Ok(()),
-        false => Err(CommandError::Usage(format!("--path '{path}' does not begin with /"))),
+    if path.starts_with('/') {
+        Ok(())
+    } else {
+        Err(CommandError::Usage(format!("--path '{path}' does not begin with /")))
     }
 }
 
@@ -295,13 +296,13 @@ fn load_plan(
     Ok(LoadPlan {
         requests: args.count,
         // A recording has an end. With -d, the run may end earlier but not later.
-        duration: [options.course.duration, of_stages].into_iter().flatten().min().or(usual),
+        duration: [options.schedule.duration, of_stages].into_iter().flatten().min().or(usual),
         warmup: args.warmup,
         pace,
         connections,
         threads,
         timeout: args.timeout,
-        drain: options.course.drain.unwrap_or_default(),
+        drain: options.schedule.drain.unwrap_or_default(),
         driver: args.driver,
         timestamps: options.workload.timestamps,
         linger: args.linger,
@@ -355,11 +356,12 @@ fn agreed(args: &ConnectionArgs, entries: &[ListEntry]) -> Result<(), CommandErr
     let Some(ListEntry { url, .. }) = plain.filter(|_| args.http2 || args.http3) else {
         return Ok(());
     };
-    Err(CommandError::Usage(match args.http2 {
-        true => format!(
+    Err(CommandError::Usage(if args.http2 {
+        format!(
             "--http2 is negotiated in TLS, which {url} does not use; use --http2-prior-knowledge"
-        ),
-        false => format!("--http3 needs https://, but {url} is http://"),
+        )
+    } else {
+        format!("--http3 needs https://, but {url} is http://")
     }))
 }
 

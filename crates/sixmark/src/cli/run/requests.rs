@@ -54,7 +54,7 @@ pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent
         let requests = PlanRequests::one(request);
         return Ok(Sent { requests, timetable: None, warnings: Vec::new() });
     };
-    let speed = options.course.replay;
+    let speed = options.schedule.replay;
     let reading = RequestsReading { args, speed, file, targets };
     let (mut list, timetable, warnings) = reading.read()?;
     list.iter_mut().for_each(|request| request.add(&fields, &args.expect));
@@ -153,9 +153,10 @@ impl RequestsReading<'_> {
 
     /// Opens the file, decompressed, as text whose beginning is in the buffer.
     fn open(&self) -> io::Result<BufReader<Box<dyn io::Read>>> {
-        match self.file == Path::new("-") {
-            true => text_file::unpacking_reader(io::stdin(), BEGINNING),
-            false => text_file::unpacking_reader(File::open(self.file)?, BEGINNING),
+        if self.file == Path::new("-") {
+            text_file::unpacking_reader(io::stdin(), BEGINNING)
+        } else {
+            text_file::unpacking_reader(File::open(self.file)?, BEGINNING)
         }
     }
 
@@ -202,13 +203,14 @@ impl RequestsReading<'_> {
     /// file that is neither JSON nor has lines of a log is assumed to be one.
     fn hint(&self, text: &str) -> String {
         let is_toml = self.args.requests_format.is_some() || text.contains("[request");
-        match is_toml || text.trim().is_empty() {
-            true => String::new(),
-            false => format!(
+        if is_toml || text.trim().is_empty() {
+            String::new()
+        } else {
+            format!(
                 "; for a HAR file or an access log use --requests-format har or log (formats of \
                  logs: {})",
                 LogFormat::names()
-            ),
+            )
         }
     }
 
@@ -278,9 +280,9 @@ fn format_in(args: &RequestArgs, beginning: &[u8]) -> RequestFormat {
     args.requests_format.or(of_log).unwrap_or_else(|| format_of(beginning))
 }
 
-/// Detects the format of a file from its beginning: JSON is a HAR file, unless each line is an object
-/// of its own; these, and other lines in a known format, make an access log. Everything else is a
-/// request file.
+/// Detects the format of a file from its beginning: JSON is a HAR file, unless each line is an
+/// object of its own; these, and other lines in a known format, make an access log. Everything else
+/// is a request file.
 fn format_of(beginning: &[u8]) -> RequestFormat {
     let text = beginning.trim_ascii_start();
     let is_log = || detect_log_format(text).is_some();
@@ -306,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_known_by_its_beginning() {
+    fn detects_the_request_file_format_from_its_beginning() {
         let log = "odd line\n::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 1\n";
         for (text, format) in [
             (" \n{\"log\": 1}", RequestFormat::Har),
@@ -340,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speed_is_a_factor() {
+    fn parses_the_replay_speed_as_a_factor() {
         for (text, found) in [("2x", 2.0), ("0.5", 0.5), ("1", 1.0)] {
             assert_eq!(speed(text), Ok(found));
         }

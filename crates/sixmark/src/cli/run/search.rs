@@ -62,15 +62,15 @@ pub(super) fn run_search(
 /// Returns what the search is to find, and how long it may take.
 pub(super) fn asked(options: &PlanOptions<'_>, plan: &Plan, more_places: bool) -> SearchAsked {
     let trial = plan.load.duration.unwrap_or(TRIAL);
-    let at_most = options.course.at_most.unwrap_or_else(|| trial.saturating_mul(AT_MOST));
-    SearchAsked { conditions: options.course.find_max.clone(), more_places, at_most }
+    let at_most = options.schedule.at_most.unwrap_or_else(|| trial.saturating_mul(AT_MOST));
+    SearchAsked { conditions: options.schedule.find_max.clone(), more_places, at_most }
 }
 
 /// Returns the ratio for a search. Each family has trials of its own, so both have the same weight,
 /// whatever the target list says.
 pub(super) fn search_ratio(options: &PlanOptions<'_>, ratio: PlanRatio) -> PlanRatio {
     let both = Family::BOTH.into_iter().all(|family| ratio.uses(family));
-    if !options.course.find_max.is_empty() && both { PlanRatio::EVEN } else { ratio }
+    if !options.schedule.find_max.is_empty() && both { PlanRatio::EVEN } else { ratio }
 }
 
 /// Returns the load of the first trial.
@@ -78,10 +78,10 @@ pub(super) fn search_load(
     options: &PlanOptions<'_>,
     load: LoadPlan,
 ) -> Result<LoadPlan, CommandError> {
-    if options.course.find_max.is_empty() {
+    if options.schedule.find_max.is_empty() {
         return Ok(load);
     }
-    let trial = options.course.duration.unwrap_or(TRIAL);
+    let trial = options.schedule.duration.unwrap_or(TRIAL);
     let rate = load.pace.open().map_or(FIRST, OpenLoop::first_rate);
     if let Some(line) = wrong(options, rate, trial) {
         return Err(CommandError::Usage(line));
@@ -99,7 +99,8 @@ fn wrong(options: &PlanOptions<'_>, rate: RequestRate, trial: Duration) -> Optio
                     use wait";
         return Some(line.to_owned());
     }
-    let connecting = options.course.find_max.iter().find(|condition| condition.needs_connecting());
+    let connecting =
+        options.schedule.find_max.iter().find(|condition| condition.needs_connecting());
     if let Some(condition) = connecting.filter(|_| keeps_connections(options)) {
         return Some(format!(
             "--find-max '{condition}': connections are opened in the warm-up and reused, so none \
@@ -111,7 +112,7 @@ fn wrong(options: &PlanOptions<'_>, rate: RequestRate, trial: Duration) -> Optio
 
 /// Returns an error if a condition needs something that the connections of the plan don't have.
 pub(super) fn fits(options: &PlanOptions<'_>, plan: &Plan) -> Result<(), CommandError> {
-    let wrong = options.course.find_max.iter().find_map(|condition| {
+    let wrong = options.schedule.find_max.iter().find_map(|condition| {
         let why = match plan.http.version {
             _ if condition.needs_tls() && plan.tls.is_none() => "no target is https://",
             HttpVersion::Http3 if condition.needs_tcp() => {

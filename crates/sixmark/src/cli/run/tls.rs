@@ -206,9 +206,10 @@ fn alpn(text: &str) -> Result<List, String> {
 
 fn list(text: &str) -> Result<List, String> {
     let names: Vec<_> = text.split([',', ':']).map(|name| name.trim().to_owned()).collect();
-    match names.iter().any(String::is_empty) {
-        true => Err("expected names separated by commas".to_owned()),
-        false => Ok(List(names)),
+    if names.iter().any(String::is_empty) {
+        Err("expected names separated by commas".to_owned())
+    } else {
+        Ok(List(names))
     }
 }
 

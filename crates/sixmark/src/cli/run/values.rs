@@ -55,9 +55,10 @@ pub(in crate::cli) enum RequestFormat {
 
 /// Parses the value of `--requests`. A number is refused: it is probably meant for `-n`.
 pub(in crate::cli) fn file(text: &str) -> Result<PathBuf, String> {
-    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => Err(format!("expected a file; for a number of requests use -n {text}")),
-        false => Ok(text.into()),
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        Err(format!("expected a file; for a number of requests use -n {text}"))
+    } else {
+        Ok(text.into())
     }
 }
 
@@ -96,9 +97,12 @@ pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
 
 pub(in crate::cli) fn linger(text: &str) -> Result<Duration, String> {
     let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
-    parse_time(text).and_then(|linger| match linger.is_zero() || bounds.contains(&linger) {
-        true => Ok(linger),
-        false => Err("expected 0 or a time from 1us to 1s".to_owned()),
+    parse_time(text).and_then(|linger| {
+        if linger.is_zero() || bounds.contains(&linger) {
+            Ok(linger)
+        } else {
+            Err("expected 0 or a time from 1us to 1s".to_owned())
+        }
     })
 }
 

@@ -350,9 +350,10 @@ fn keep(args: &StudyRunArgs, finished: &Finished, keeper: &mut Keeper) -> Result
     // The study's folder contains the document in any case.
     let elsewhere = OutputPlace::File(folder.join("study.json"));
     let headline = ListHeadline::of_study(document);
-    let kept = match is_new {
-        true => keeper.finish(&headline, &text, Some(&elsewhere), args.quiet),
-        false => Ok(()),
+    let kept = if *is_new {
+        keeper.finish(&headline, &text, Some(&elsewhere), args.quiet)
+    } else {
+        Ok(())
     };
     let page = page_of(document, folder);
     let written = OutputPlace::File(folder.join("report.html")).write(&page);

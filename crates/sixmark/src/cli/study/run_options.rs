@@ -46,7 +46,7 @@ impl OptionsAsTyped {
         let mut args = self.0.clone();
         args.workload.target.urls = urls.to_vec();
         // As in a block of a comparison: cells are compared, and many are shorter than the timeout.
-        args.course.drain.get_or_insert(args.workload.load.timeout);
+        args.schedule.drain.get_or_insert(args.workload.load.timeout);
         args
     }
 }

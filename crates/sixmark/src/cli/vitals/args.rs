@@ -70,9 +70,10 @@ pub(in crate::cli) struct VitalsArgs {
 
 fn interval(text: &str) -> Result<Duration, String> {
     let bounds = Duration::from_millis(10)..=Duration::from_secs(3600);
-    positive_time(text).and_then(|interval| match bounds.contains(&interval) {
-        true => Ok(interval),
-        false => {
+    positive_time(text).and_then(|interval| {
+        if bounds.contains(&interval) {
+            Ok(interval)
+        } else {
             Err("expected a time from 10ms to 1h: the kernel counts CPU time in ticks of 10ms"
                 .into())
         }

@@ -108,7 +108,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn lines_have_the_columns_of_the_first() {
+    fn every_csv_line_has_the_columns_of_the_first_sample() {
         let mut columns = Columns::default();
         let first = json!({"a": 1, "l": [{"name": "x,y", "n": 2}, 7], "z": null});
         let lines = "a,\"l.x,y.n\",\"l.x,y.name\",l.1,z\n1,2,\"x,y\",7,\n";

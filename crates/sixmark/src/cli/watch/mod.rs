@@ -111,9 +111,10 @@ fn nothing(result: &WatchResult) -> Option<CommandError> {
     (connections == 0).then(|| {
         let packets = sixmark_units::quantity::counted(watched.packets, "packet", "packets");
         let ports = watched.ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
-        let (to, what) = match watched.ports.is_empty() {
-            true => (String::new(), "is it the right interface or file?"),
-            false => (format!(" to port {ports}"), "is it the right port (--port) and interface?"),
+        let (to, what) = if watched.ports.is_empty() {
+            (String::new(), "is it the right interface or file?")
+        } else {
+            (format!(" to port {ports}"), "is it the right port (--port) and interface?")
         };
         let kinds = describe_not_followed(watched);
         let kinds = kinds.into_iter().take(MOST_KINDS).collect::<Vec<_>>().join(", ");

@@ -49,7 +49,7 @@ pub(crate) fn empty_study() -> StudyResult {
 }
 
 #[test]
-fn a_study_without_cells_says_so() {
+fn a_study_without_cells_reports_them_as_missing() {
     let document = Document::Study(Box::new(empty_study()));
     let sheet = sheet_of(Named { name: "none.json", document: &document });
     assert_eq!(sheet.headline.sentence, "0 cells were measured.");

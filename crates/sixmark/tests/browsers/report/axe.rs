@@ -47,7 +47,7 @@ fn assert_none(found: &Value, at: &str) {
 }
 
 #[test]
-fn nothing_serious_is_found_in_chromium() {
+fn axe_finds_no_serious_issue_in_chromium() {
     if skipped("axe") {
         return;
     }
@@ -68,7 +68,7 @@ fn nothing_serious_is_found_in_chromium() {
 
 /// A page without a language is a serious failure: the checks must find it.
 #[test]
-fn a_page_that_is_wrong_is_found() {
+fn axe_detects_a_page_without_a_language() {
     if skipped("axe") {
         return;
     }
@@ -80,7 +80,7 @@ fn a_page_that_is_wrong_is_found() {
 }
 
 #[test]
-fn nothing_serious_is_found_in_firefox() {
+fn axe_finds_no_serious_issue_in_firefox() {
     if skipped("axe") || skipped("firefox") {
         return;
     }

@@ -7,7 +7,7 @@ use super::{beside_tshark, follow, left_out, loaded};
 const LONGEST: usize = 14 + 40 + 65_535;
 
 #[test]
-fn segments_longer_than_a_length_field_can_say_are_as_tshark_has_them() {
+fn agrees_with_tshark_on_segments_beyond_the_ip_length_field() {
     if left_out() {
         return;
     }

@@ -73,7 +73,7 @@ fn write(path: &Path, frames: &[Vec<u8>]) {
 }
 
 #[test]
-fn no_filter_of_the_kernel_hides_what_is_in_a_tunnel() {
+fn the_kernel_filter_passes_connections_inside_tunnels() {
     if left_out() {
         return;
     }
@@ -107,7 +107,7 @@ fn no_filter_of_the_kernel_hides_what_is_in_a_tunnel() {
 }
 
 #[test]
-fn connections_through_the_tunnel_of_the_kernel_are_seen_below_it() {
+fn sees_connections_inside_the_kernels_vxlan_tunnel() {
     if left_out() || skipped("vxlan") {
         return;
     }

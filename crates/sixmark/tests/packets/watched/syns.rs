@@ -12,7 +12,7 @@ const CLIENT: &str = "5";
 const SERVERS: [(&str, bool); 2] = [("1538", true), ("0", false)];
 
 #[test]
-fn requests_in_syns_are_as_tshark_has_them() {
+fn agrees_with_tshark_on_requests_in_syns() {
     if left_out() || skipped("curl") {
         return;
     }

@@ -98,7 +98,7 @@ fn over_tls_and_http2_connect_alone_is_compared() {
 }
 
 #[test]
-fn where_nothing_can_be_held_against_packets_that_is_said() {
+fn rejects_truth_with_http3_and_with_compare() {
     let url = "https://[::1]:1/";
     let said = complaint(&sixmark(&["run", "--truth", "--http3", "-n", "1", url]), 2);
     assert!(said.contains("--truth can't be used with HTTP/3"), "{said}");
@@ -108,7 +108,7 @@ fn where_nothing_can_be_held_against_packets_that_is_said() {
 }
 
 #[test]
-fn without_it_there_is_no_truth() {
+fn omits_truth_figures_without_the_option() {
     let origin = sixmark_testkit::Origin::start();
     let found: Value = json(&["-n", "10", &origin.urls("/bytes/1")[0]]);
     assert_eq!(found["truth"], Value::Null);

@@ -2,7 +2,7 @@
 
 use sixmark_testkit::skipped;
 use sixmark_testkit::wraps::{WRAPS, Wrap};
-use sixmark_wire::flow::Observed;
+use sixmark_wire::flow::ConnectionReport;
 use sixmark_wire::{Unread, Via};
 
 use super::made::{Link, Made};
@@ -28,15 +28,19 @@ const OTHERS: [(&[u8], Unread); 8] = [
 ];
 
 /// A connection without what depends on the headers before its packets.
-fn bare(of: &Observed) -> Observed {
-    let mut of = Observed { via: Via::default(), ..of.clone() };
+fn bare(of: &ConnectionReport) -> ConnectionReport {
+    let mut of = ConnectionReport { via: Via::default(), ..of.clone() };
     (of.sent.from_client.frame_bytes, of.sent.from_server.frame_bytes) = (0, 0);
     of
 }
 
-fn assert_same<'a>(name: &str, plain: &[Observed], found: impl IntoIterator<Item = &'a Observed>) {
-    let mut found: Vec<Observed> = found.into_iter().map(bare).collect();
-    let mut plain: Vec<Observed> = plain.iter().map(bare).collect();
+fn assert_same<'a>(
+    name: &str,
+    plain: &[ConnectionReport],
+    found: impl IntoIterator<Item = &'a ConnectionReport>,
+) {
+    let mut found: Vec<ConnectionReport> = found.into_iter().map(bare).collect();
+    let mut plain: Vec<ConnectionReport> = plain.iter().map(bare).collect();
     for all in [&mut found, &mut plain] {
         all.sort_by_key(|of| (of.began_ns, of.ends));
     }
@@ -52,7 +56,7 @@ fn traffic() -> Made {
 }
 
 #[test]
-fn traffic_is_the_same_in_every_tunnel_and_as_tshark_has_it() {
+fn finds_the_same_traffic_in_every_tunnel_and_agrees_with_tshark() {
     if left_out() {
         return;
     }
@@ -75,7 +79,7 @@ fn traffic_is_the_same_in_every_tunnel_and_as_tshark_has_it() {
 }
 
 #[test]
-fn on_a_trunk_with_every_tunnel_and_other_packets_none_vanishes() {
+fn accounts_for_every_packet_on_a_trunk_of_mixed_tunnels() {
     if left_out() {
         return;
     }
@@ -92,8 +96,9 @@ fn on_a_trunk_with_every_tunnel_and_other_packets_none_vanishes() {
     let expected = plain.connections.len() * networks.len();
     assert_eq!(found.connections.len(), expected);
     for wrap in &networks {
-        let is_in =
-            |of: &&Observed| of.via.to_string() == wrap.via[usize::from(of.ends.server.is_ipv4())];
+        let is_in = |of: &&ConnectionReport| {
+            of.via.to_string() == wrap.via[usize::from(of.ends.server.is_ipv4())]
+        };
         let found = found.connections.iter().filter(is_in);
         assert_same(wrap.name, &plain.connections, found);
     }
@@ -108,7 +113,7 @@ fn on_a_trunk_with_every_tunnel_and_other_packets_none_vanishes() {
 }
 
 #[test]
-fn what_the_kernel_sends_through_its_own_tunnel_is_as_tshark_has_it() {
+fn agrees_with_tshark_on_the_kernels_vxlan_tunnel() {
     if left_out() || skipped("vxlan") {
         return;
     }

@@ -29,7 +29,7 @@ fn answer_slowly(mut stream: TcpStream, delay: Duration, requests: &AtomicU64) {
 }
 
 #[test]
-fn blocks_shorter_than_responses_become_longer_and_no_exchange_is_lost() {
+fn lengthens_blocks_shorter_than_responses_and_counts_every_exchange() {
     let requests = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&requests);
     let delay = Duration::from_millis(200);
@@ -55,7 +55,7 @@ fn blocks_shorter_than_responses_become_longer_and_no_exchange_is_lost() {
 }
 
 #[test]
-fn a_side_whose_exchanges_all_began_in_the_warm_up_is_told() {
+fn reports_a_side_whose_exchanges_all_began_in_the_warm_up() {
     let (requests, delay) = (AtomicU64::new(0), Duration::from_secs(2));
     let server = Raw::start(move |stream| answer_slowly(stream, delay, &requests));
     let [v6, v4] = server.urls("http");
@@ -70,7 +70,7 @@ fn a_side_whose_exchanges_all_began_in_the_warm_up_is_told() {
 }
 
 #[test]
-fn too_few_blocks_are_told_before_the_load() {
+fn warns_of_too_few_blocks_before_the_load() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1");
     for (blocks, part) in [("5", "can't show a difference"), ("8", "can decide 6 metrics only")] {

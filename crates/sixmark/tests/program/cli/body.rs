@@ -4,7 +4,7 @@ use serde_json::json as value;
 use sixmark_testkit::{Origin, json};
 
 #[test]
-fn content_arrives_whole() {
+fn request_bodies_arrive_whole() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/sink");
     let folder = tempfile::tempdir().unwrap();

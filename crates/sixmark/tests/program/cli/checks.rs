@@ -22,7 +22,7 @@ fn outcomes(result: &Value) -> [u64; 2] {
 }
 
 #[test]
-fn each_check_passes_what_it_should_over_any_carrier() {
+fn each_check_passes_matching_responses_over_every_protocol() {
     for over in Over::ALL {
         let site = Site::start(over);
         for (path, check) in [
@@ -50,7 +50,7 @@ fn each_check_passes_what_it_should_over_any_carrier() {
 
 /// A response to HEAD, or with status 204 or 304, has the fields of another content and none itself.
 #[test]
-fn no_content_is_not_decoded() {
+fn does_not_decode_responses_without_content() {
     for over in [Over::Http1, Over::Https1] {
         let site = Site::start(over);
         let [v6, v4] = site.urls("/gzip");
@@ -73,7 +73,7 @@ fn no_content_is_not_decoded() {
 }
 
 #[test]
-fn each_check_tells_what_it_found_over_any_carrier() {
+fn each_failed_check_reports_what_it_found_over_every_protocol() {
     for over in Over::ALL {
         let site = Site::start(over);
         for (path, check, found) in [
@@ -117,7 +117,7 @@ fn each_check_tells_what_it_found_over_any_carrier() {
 
 /// There were answers: the last line must not deny them.
 #[test]
-fn a_run_whose_responses_all_fail_a_check_says_so_and_can_not_measure() {
+fn reports_a_run_whose_responses_all_fail_a_check() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/3");
     let load = ["run", "-q", "-n", "20", "-c", "2", "--expect", "status=404"];
@@ -137,7 +137,7 @@ fn complaint_among_warnings(output: &Output) -> String {
 }
 
 #[test]
-fn content_is_looked_at_however_it_comes() {
+fn checks_content_with_every_framing_and_driver() {
     let origin = Origin::start();
     for (path, size) in [("/bytes/300000", 300_000), ("/chunked/70000", 70_000), ("/drip/5/1", 5)] {
         let [v6, v4] = origin.urls(path);

@@ -19,7 +19,7 @@ fn codes(result: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn every_connection_of_a_short_run_is_read() {
+fn reads_tcp_info_of_every_connection_of_a_short_run() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     for options in [&[][..], &["--no-keep-alive"], &["--close", "rst", "--no-keep-alive"]] {
@@ -43,7 +43,7 @@ fn every_connection_of_a_short_run_is_read() {
 }
 
 #[test]
-fn connections_that_the_peer_resets_are_read_too() {
+fn reads_tcp_info_of_connections_that_the_peer_resets() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/reset");
     let result = json(&["-n", "100", "-c", "4", &v6, &v4]);
@@ -57,7 +57,7 @@ fn connections_that_the_peer_resets_are_read_too() {
 }
 
 #[test]
-fn of_many_connections_a_part_is_read() {
+fn reads_tcp_info_of_a_sample_of_many_connections() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     let result = json(&["-n", "1600", "-c", "4", "-t", "1", "--no-keep-alive", &v6, &v4]);
@@ -69,7 +69,7 @@ fn of_many_connections_a_part_is_read() {
 }
 
 #[test]
-fn the_kernel_times_every_exchange_when_it_is_asked_to() {
+fn kernel_timestamps_cover_every_exchange() {
     let origin = Origin::start();
     for (path, options) in [
         ("/bytes/1", &["-c", "1"][..]),
@@ -98,7 +98,7 @@ fn the_kernel_times_every_exchange_when_it_is_asked_to() {
 
 /// A response that ends with the connection ends at no segment with a stamp.
 #[test]
-fn times_that_the_kernel_does_not_give_are_counted_and_said() {
+fn counts_missing_kernel_timestamps_and_warns_about_them() {
     let [v6, v4] = ["[::1]:0", "127.0.0.1:0"].map(|address| {
         let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -125,7 +125,7 @@ fn answer_and_close(mut stream: TcpStream) {
 }
 
 #[test]
-fn a_calibration_tells_the_floor_of_each_family_in_use() {
+fn calibration_reports_the_noise_floor_of_each_family_in_use() {
     let origin = Origin::start();
     for (options, used) in [
         (&["--timestamps", "kernel"][..], &Family::BOTH[..]),
@@ -174,7 +174,7 @@ fn times(summary: &Value) -> Vec<Option<f64>> {
 }
 
 #[test]
-fn connect_is_the_kernels_handshake_and_never_longer_than_the_clients() {
+fn connect_time_is_the_kernels_and_never_exceeds_the_clients() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1");
     let load = ["-n", "400", "-c", "8", "-t", "1", "--no-keep-alive"];
@@ -205,7 +205,7 @@ fn connect_is_the_kernels_handshake_and_never_longer_than_the_clients() {
 }
 
 #[test]
-fn handshakes_are_asked_about_under_tls_and_http2_and_quic_has_none() {
+fn reads_tcp_handshake_times_under_tls_and_http2_but_not_quic() {
     let origin = Origin::secure();
     let [v6, v4] = origin.urls("/bytes/1");
     for (options, asks) in [(&[][..], true), (&["--http2"], true), (&["--http3"], false)] {
@@ -221,7 +221,7 @@ fn handshakes_are_asked_about_under_tls_and_http2_and_quic_has_none() {
 }
 
 #[test]
-fn every_handshake_is_asked_about_by_either_clock() {
+fn reads_every_tcp_handshake_time_with_either_clock() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     for clock in ["user", "kernel"] {
@@ -236,7 +236,7 @@ fn every_handshake_is_asked_about_by_either_clock() {
 
 /// Where no connection is accepted, one fills the queue and the kernel drops the next one's SYN.
 #[test]
-fn a_syn_sent_again_is_timed_by_the_client_and_counted() {
+fn counts_a_retransmitted_syn_and_times_it_by_the_clients_clock() {
     for (clock, missing) in [("kernel", 2), ("user", 0)] {
         let full = ["[::1]:0", "127.0.0.1:0"].map(|address| {
             let listener = TcpListener::bind(address).unwrap();
@@ -326,7 +326,7 @@ fn the_table_says_whose_clock_each_phase_is_from() {
 /// The kernel's waits of a sample of exchanges stand beside the client's, whatever the driver and the
 /// protocol. Both are of the same exchanges, and a response is not read before it has arrived.
 #[test]
-fn how_long_responses_lay_unread_is_measured_over_every_protocol() {
+fn samples_kernel_and_client_waits_over_every_protocol() {
     let (plain, secure) = (Origin::start(), Origin::secure());
     for driver in ["epoll", "uring"] {
         for (origin, options) in [
@@ -355,7 +355,7 @@ fn how_long_responses_lay_unread_is_measured_over_every_protocol() {
 
 /// With the kernel's clock there is nothing to compare.
 #[test]
-fn no_sample_is_taken_where_the_kernel_times_every_exchange() {
+fn takes_no_wait_sample_with_kernel_timestamps() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1000");
     let result = json(&["-n", "100", "-c", "2", "--timestamps", "kernel", &v6, &v4]);

@@ -46,7 +46,7 @@ fn order(document: &Value) -> String {
 }
 
 #[test]
-fn families_take_turns_and_each_block_is_one_familys() {
+fn blocks_alternate_between_families_and_use_one_family_each() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/100");
     let order_of_turns = ["--blocks", "4", "--order", "abba"];
@@ -83,7 +83,7 @@ fn the_schema_knows_every_field() {
 }
 
 #[test]
-fn a_random_order_is_the_seeds() {
+fn the_seed_determines_the_random_order() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1");
     let drawn = |seed| {
@@ -97,7 +97,7 @@ fn a_random_order_is_the_seeds() {
 }
 
 #[test]
-fn blocks_may_end_by_their_requests() {
+fn blocks_can_end_after_a_number_of_requests() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/1");
     let document = compared(&["-n", "50", "-c", "2", "--warmup", "0", "--blocks", "2", &v6, &v4]);
@@ -176,7 +176,7 @@ fn one_family_alone_needs_two_urls_or_sides_that_are_named() {
 /// Whose times are longer is for `make verdicts` to find, and for made-up blocks (`compare::course`): here
 /// what each side gets is counted, not timed.
 #[test]
-fn a_side_that_fails_more_often_is_worse_at_that() {
+fn a_side_that_fails_more_often_has_a_worse_failures_verdict() {
     let server = Raw::start(every_tenth_over_ipv6_is_reset());
     let [v6, v4] = server.urls("http");
     let load = ["-c", "1", "-n", "100", "--no-keep-alive", "--warmup", "0", "--blocks", "9"];
@@ -217,7 +217,7 @@ fn the_metric_that_is_asked_for_comes_first() {
 }
 
 #[test]
-fn sides_of_one_name_are_told_apart() {
+fn sides_with_the_same_name_get_distinct_suffixes() {
     let origin = Origin::start();
     let [v6, _] = origin.urls("/bytes/10");
     let more = ["--blocks", "2", "--a", &v6, "--b", &v6];
@@ -227,7 +227,7 @@ fn sides_of_one_name_are_told_apart() {
 }
 
 #[test]
-fn a_calibration_compares_the_first_side_with_itself_before() {
+fn calibration_compares_the_first_side_with_itself() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/100");
     let document = compared(&[&SMALL[..], &["--blocks", "6", "--calibrate", &v6, &v4]].concat());
@@ -239,7 +239,7 @@ fn a_calibration_compares_the_first_side_with_itself_before() {
 
 /// The server answers the blocks of the warm-up, three pairs and two requests more.
 #[test]
-fn what_was_measured_before_a_signal_is_compared() {
+fn compares_the_pairs_measured_before_a_signal() {
     let answers = 10 + 3 * 10 + 2;
     let server = Server::answering(answers);
     let [v6, v4] = server.urls("/");
@@ -260,7 +260,7 @@ fn what_was_measured_before_a_signal_is_compared() {
 
 /// A side that fails in each block is clearly worse: seven pairs show it.
 #[test]
-fn a_comparison_until_it_is_decided_ends_with_the_verdict() {
+fn until_decided_ends_the_comparison_with_the_verdict() {
     let server = Raw::start(every_tenth_over_ipv6_is_reset());
     let [v6, v4] = server.urls("http");
     let until = ["--until", "decided:failures", "--blocks", "40", &v6, &v4];
@@ -305,7 +305,7 @@ fn pairs_are_added_to_a_stored_comparison() {
 }
 
 #[test]
-fn what_can_not_be_continued_is_refused_in_one_line() {
+fn rejects_continuing_an_unsuitable_comparison_in_one_line() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/100");
     let folder = tempfile::tempdir().unwrap();
@@ -366,7 +366,7 @@ fn a_comparison_whose_time_is_up_ends_between_two_pairs() {
 }
 
 #[test]
-fn a_side_that_does_not_answer_could_not_be_measured() {
+fn exits_with_3_when_a_side_does_not_answer() {
     let origin = Origin::start();
     let [v6, _] = origin.urls("/bytes/100");
     let closed = "http://127.0.0.1:1/";
@@ -381,7 +381,7 @@ fn a_side_that_does_not_answer_could_not_be_measured() {
 }
 
 #[test]
-fn what_makes_no_comparison_is_refused_in_one_line() {
+fn rejects_invalid_comparison_options_in_one_line() {
     let url = "http://[::1]:1/";
     for (arguments, why) in [
         (&["-d", "3s", url][..], "-d is for `sixmark run`; --block sets"),

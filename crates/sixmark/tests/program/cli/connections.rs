@@ -50,7 +50,7 @@ fn a_connection_carries_as_many_requests_as_allowed() {
 }
 
 #[test]
-fn a_reset_at_close_is_counted_and_said() {
+fn counts_resets_sent_at_close_and_warns_about_them() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     let options = ["-n", "40", "-c", "4", "--close", "rst", "--no-keep-alive"];

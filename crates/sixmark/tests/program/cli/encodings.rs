@@ -49,7 +49,7 @@ fn plan(folder: &Path, words: &[&str]) -> Value {
 }
 
 #[test]
-fn a_list_of_targets_is_the_same_in_each_form() {
+fn reads_target_lists_in_every_text_encoding() {
     let origin = Origin::start();
     let list = format!("# both\n{} weight=2\n{}\n", origin.urls("/a")[0], origin.urls("/b")[1]);
     for folder in folders(&[("targets", &list)]) {
@@ -62,7 +62,7 @@ fn a_list_of_targets_is_the_same_in_each_form() {
 }
 
 #[test]
-fn files_of_requests_are_the_same_in_each_form() {
+fn reads_request_files_in_every_text_encoding() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/");
     let mix = "[[request]]\npath = \"/bytes/{{line sizes 1}}\"\n\
@@ -90,7 +90,7 @@ fn files_of_requests_are_the_same_in_each_form() {
 }
 
 #[test]
-fn other_texts_are_the_same_in_each_form() {
+fn reads_labs_studies_results_and_certificates_in_every_encoding() {
     let lab = "name = \"small\"\n[hosts]\na = {}\n";
     let study = include_str!("../../../../../experiments/blackhole/study.toml");
     let of_study = include_str!("../../../../../experiments/blackhole/lab.toml");
@@ -123,7 +123,7 @@ fn other_texts_are_the_same_in_each_form() {
 }
 
 #[test]
-fn content_is_sent_as_it_is() {
+fn sends_body_files_unchanged() {
     let site = Site::start(Over::Http1);
     let body = "\u{feff}a\r\n";
     let mix = "[[request]]\nbody_file = \"body\"\n";
@@ -136,7 +136,7 @@ fn content_is_sent_as_it_is() {
 }
 
 #[test]
-fn what_is_no_text_is_told_with_its_line() {
+fn reports_the_line_of_invalid_utf8() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("targets").to_str().unwrap().to_owned();
     std::fs::write(&path, b"# a\nhttp://\xe4/\n").unwrap();

@@ -35,7 +35,7 @@ fn an_interrupted_run_reports_what_it_did() {
 
 /// A shell tells its jobs of a terminal that is gone, after the kernel has.
 #[test]
-fn a_terminal_that_goes_twice_ends_a_run_once() {
+fn repeated_hangups_end_a_run_once() {
     let server = Server::answering(20);
     let [v6, v4] = server.urls("/");
     let load = ["run", "-q", "--json", "-", "-d", "1h", "--timeout", "1h", "-c", "4", &v6, &v4];
@@ -86,7 +86,7 @@ fn a_warm_up_is_seen_by_the_server_but_not_counted() {
 
 /// A pipeline that looks at the status and one that looks at JUnit's file are told the same.
 #[test]
-fn an_interrupted_command_has_a_status_of_its_own_and_junit_agrees() {
+fn interrupted_commands_exit_with_130_and_junit_reports_a_failure() {
     let cases: [(&[&str], &str); 3] = [
         (&["run", "-d", "1h"], "-"),
         (&["run", "-d", "1h", "--fail-if", "total.sent > 1"], "-"),
@@ -154,7 +154,7 @@ fn a_signal_that_comes_again_at_once_loses_no_document() {
 
 /// Nobody reads what is to be written.
 #[test]
-fn a_later_signal_ends_a_command_at_once() {
+fn a_later_signal_ends_a_command_that_is_blocked_on_output() {
     let server = Server::answering(20);
     let [v6, v4] = server.urls("/");
     let folder = tempfile::tempdir().unwrap();
@@ -215,7 +215,7 @@ fn frozen_after(answered: usize, duration: &str, options: &[&str]) -> (serde_jso
 
 /// On a slow machine the freeze has to be longer to be told from what was slow before.
 #[test]
-fn a_freeze_at_the_end_is_a_failure_wherever_it_is_shown() {
+fn reports_a_server_freeze_at_the_end_as_a_failure_everywhere() {
     let expected =
         (value!({"NORMAL": 20, "UNANSWERED": 2}), (true, true), (true.into(), Some(1)), 2);
     assert_with_enough_time(&expected, "two are not answered", |duration| {
@@ -237,7 +237,7 @@ const TRIES: usize = 10;
 /// The wait is no part of the time, which would else be longer than the timeout. A run that stood still
 /// meanwhile is no evidence.
 #[test]
-fn a_drained_run_waits_for_a_timeout_and_not_for_a_response() {
+fn a_drained_run_counts_unanswered_requests_as_timeouts() {
     let drained = || frozen_after(20, "100ms", &["--timeout", "400ms", "--drain", "10s"]).0;
     let stood_still = |result: &serde_json::Value| {
         result["generator"]["stalls"] != 0 || result["elapsed_s"].as_f64() >= Some(0.4)
@@ -251,7 +251,7 @@ fn a_drained_run_waits_for_a_timeout_and_not_for_a_response() {
 /// Where the server is late with the last responses, these may be older than those before: such a run is
 /// another matter.
 #[test]
-fn what_the_end_cuts_off_fails_no_gate() {
+fn requests_cut_off_at_the_end_fail_no_gate() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/delay/100");
     let gate = ["--fail-if", "total.failures > 0%"];

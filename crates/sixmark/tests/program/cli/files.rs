@@ -85,7 +85,7 @@ fn no_output_takes_the_place_of_an_input() {
 }
 
 #[test]
-fn standard_streams_are_the_files_that_they_lead_to() {
+fn refuses_to_overwrite_an_input_through_standard_streams() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     let mut load = command(&["run", "-n", "1", "--targets", "-", "--json", "targets"]);

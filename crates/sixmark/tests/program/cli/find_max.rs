@@ -27,7 +27,7 @@ fn warned(result: &Value, code: &str) -> bool {
 /// What it sends beyond the capacity waits ever longer, on any machine: too much is never found. A
 /// busy one may make any rate fail, so that too little is found; then trials show what failed.
 #[test]
-fn a_known_capacity_bounds_what_is_found_for_both_families() {
+fn finds_no_rate_beyond_a_known_capacity_in_either_family() {
     const CAPACITY: f64 = 400.0;
     let origin = Origin::start();
     let options =
@@ -80,7 +80,7 @@ fn has_silent_trials(trials: &[Value]) -> bool {
 }
 
 #[test]
-fn all_conditions_have_to_hold_and_the_result_has_their_values() {
+fn requires_all_conditions_and_records_their_values() {
     let origin = Origin::start();
     let options =
         ["--find-max", "failures < 1%", "--find-max", "response.max <= 1ns", "-d", "100ms"];
@@ -106,7 +106,7 @@ fn all_conditions_have_to_hold_and_the_result_has_their_values() {
 /// connections can't carry what falls due: that is counted, and the warning is there if that was
 /// the limit.
 #[test]
-fn connections_that_run_out_are_told_from_a_server_that_is_full() {
+fn warns_when_the_number_of_connections_limits_the_rate() {
     let origin = Origin::start();
     // Each answer takes at least 20 ms, whatever the rate; two at a time are a hundred a second.
     let condition = ["--find-max", "response.p50 < 200ms", "--at-most", "8s"];
@@ -129,7 +129,7 @@ fn connections_that_run_out_are_told_from_a_server_that_is_full() {
 /// The first four trials, two of each family, send at most 14 requests each. When 60 have come they
 /// are done, and there are many more to go.
 #[test]
-fn an_interrupted_search_keeps_what_it_knows() {
+fn an_interrupted_search_keeps_its_finished_trials() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     let options = ["run", "-q", "--json", "-", "--find-max", "response.p99 < 100s", "--rate", "40"];
@@ -180,7 +180,7 @@ fn one_family_is_searched_alone() {
 }
 
 #[test]
-fn the_report_says_what_was_found_and_fits() {
+fn the_report_shows_the_found_rates_within_80_columns() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let options =
@@ -204,7 +204,7 @@ fn the_report_says_what_was_found_and_fits() {
 }
 
 #[test]
-fn the_time_of_a_search_is_bounded_and_what_is_not_confirmed_has_no_ratio() {
+fn a_search_that_runs_out_of_time_has_no_ratio() {
     let origin = Origin::start();
     let options = ["--find-max", "response.p50 < 10s", "-d", "100ms", "--at-most", "1500ms"];
     let result = search(&origin, "/bytes/10", &options);

@@ -8,7 +8,7 @@ const NEVER: &str = "ipv6.response.p50 > 1000s";
 const ALWAYS: &str = "ipv4.response.p50 > 0.5ns";
 
 #[test]
-fn a_condition_that_holds_ends_a_run_with_1() {
+fn a_fail_if_condition_that_holds_exits_with_1() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     for (gates, status) in [(&[NEVER][..], 0), (&[ALWAYS], 1), (&[NEVER, ALWAYS], 1)] {
@@ -26,7 +26,7 @@ fn a_condition_that_holds_ends_a_run_with_1() {
 }
 
 #[test]
-fn a_failed_gate_and_families_of_which_every_request_failed_are_the_headline_of_the_page() {
+fn the_headline_names_failed_gates_and_completely_failed_families() {
     let origin = Origin::start();
     let [v6, _] = origin.urls("/bytes/10");
     let [_, v4] = origin.urls("/status/503");
@@ -46,7 +46,7 @@ fn a_failed_gate_and_families_of_which_every_request_failed_are_the_headline_of_
 }
 
 #[test]
-fn what_can_not_be_told_fails_and_says_why() {
+fn a_gate_that_cannot_be_determined_fails_with_a_reason() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let load = ["-n", "100", "-c", "2", "--fail-if", "ipv6.tls.p50 > 1s", &v6, &v4];
@@ -57,7 +57,7 @@ fn what_can_not_be_told_fails_and_says_why() {
 }
 
 #[test]
-fn the_document_says_what_became_of_each() {
+fn the_document_records_the_outcome_of_each_gate() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let document = json(&["-n", "100", "-c", "2", "--fail-if", NEVER, &v6, &v4]);
@@ -67,7 +67,7 @@ fn the_document_says_what_became_of_each() {
 }
 
 #[test]
-fn a_comparison_fails_alike_and_writes_junit() {
+fn a_failed_comparison_gate_exits_with_1_and_writes_junit() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let folder = tempfile::tempdir().unwrap();
@@ -82,7 +82,7 @@ fn a_comparison_fails_alike_and_writes_junit() {
 }
 
 #[test]
-fn a_condition_that_says_nothing_is_refused_before_anything_is_sent() {
+fn rejects_invalid_conditions_before_sending_anything() {
     let closed = "http://127.0.0.1:1/";
     for (command, gate, why) in [
         ("run", "ipv5.response.p50 > 1ms", "did you mean"),
@@ -103,7 +103,7 @@ fn a_condition_that_says_nothing_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_comparison_is_kept_while_it_goes_on() {
+fn stores_a_comparison_and_shows_it_from_the_history() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ fn codes(result: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_target_without_a_scheme_is_loaded_over_http_and_that_is_said() {
+fn assumes_http_for_a_target_without_a_scheme_and_notes_it() {
     let origin = Origin::start();
     let bare = origin.urls("/bytes/10").map(|url| url.trim_start_matches("http://").to_owned());
     let [v6, v4] = &bare;
@@ -29,7 +29,7 @@ fn a_target_without_a_scheme_is_loaded_over_http_and_that_is_said() {
 }
 
 #[test]
-fn how_a_target_was_read_is_said_where_it_is_not_reached_too() {
+fn notes_the_assumed_scheme_of_an_unreachable_target_too() {
     let output = sixmark(&["run", "-n", "1", "127.0.0.1:1"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{said}");
@@ -38,7 +38,7 @@ fn how_a_target_was_read_is_said_where_it_is_not_reached_too() {
 }
 
 #[test]
-fn a_host_without_a_path_gets_that_of_the_option() {
+fn the_path_option_applies_to_a_host_without_a_path() {
     let server = Server::start();
     let [v6, _] = server.urls("");
     let host = v6.trim_start_matches("http://").trim_end_matches('/');
@@ -47,7 +47,7 @@ fn a_host_without_a_path_gets_that_of_the_option() {
 }
 
 #[test]
-fn not_verifying_certificates_that_there_are_none_of_is_a_note() {
+fn notes_that_insecure_has_no_effect_without_tls() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let result = json(&["-n", "8", "-c", "2", "-k", &v6, &v4]);
@@ -86,7 +86,7 @@ fn a_user_and_a_password_are_sent_and_not_kept() {
 }
 
 #[test]
-fn a_word_that_is_no_command_is_corrected() {
+fn suggests_a_command_for_an_unknown_word() {
     for (words, part) in [
         (&["rn"][..], "did you mean `sixmark run`?"),
         (&["study", "rn"], "did you mean `sixmark study run`?"),

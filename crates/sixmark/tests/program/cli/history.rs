@@ -68,7 +68,7 @@ impl Site {
 }
 
 #[test]
-fn a_run_is_kept_whole_and_shown_as_it_was() {
+fn stores_a_run_whole_and_shows_it_unchanged() {
     let site = Site::new();
     let table = site.run(&["--label", "two words", "--json", "result.json"]);
     let written = fs::read_to_string(site.file("result.json")).unwrap();
@@ -192,7 +192,7 @@ fn a_run_that_measured_nothing_or_was_interrupted_is_kept_too() {
 }
 
 #[test]
-fn nothing_is_kept_where_the_store_is_none_nor_of_a_demo() {
+fn stores_nothing_with_store_none_or_for_a_demo() {
     let site = Site::new();
     site.run(&["--store", "none"]);
     site.says(&["demo", "-d", "100ms"]);
@@ -202,7 +202,7 @@ fn nothing_is_kept_where_the_store_is_none_nor_of_a_demo() {
 }
 
 #[test]
-fn the_usual_place_is_below_the_home_for_data() {
+fn the_default_store_is_below_xdg_data_home() {
     let site = Site::new();
     let [v6, v4] = site.origin.urls("/bytes/10");
     let run = ["run", "-q", "-n", "20", "-c", "2", &v6, &v4];
@@ -215,7 +215,7 @@ fn the_usual_place_is_below_the_home_for_data() {
 
 /// A user who never asked for a store is not kept from measuring.
 #[test]
-fn the_usual_store_that_does_not_open_is_a_warning_and_any_other_an_error() {
+fn warns_if_the_default_store_fails_but_rejects_a_broken_named_one() {
     let site = Site::new();
     let [v6, v4] = site.origin.urls("/bytes/10");
     let run = ["run", "-q", "-n", "20", "-c", "2", &v6, &v4];
@@ -234,7 +234,7 @@ fn the_usual_store_that_does_not_open_is_a_warning_and_any_other_an_error() {
 
 /// The store opens and then has no room.
 #[test]
-fn a_result_that_can_not_be_kept_in_the_end_goes_elsewhere_and_is_status_3() {
+fn saves_an_unstorable_result_elsewhere_and_exits_with_3() {
     let site = Site::new();
     site.run(&[]);
     let full = "CREATE TRIGGER full BEFORE INSERT ON document \
@@ -288,7 +288,7 @@ fn a_list_is_filtered_fits_80_columns_and_says_what_it_omits() {
 }
 
 #[test]
-fn documents_go_out_and_come_back_as_they_were() {
+fn exports_and_imports_documents_unchanged() {
     let site = Site::new();
     site.import("a.json", RUN);
     site.import("b.json", &comparison());
@@ -309,7 +309,7 @@ fn documents_go_out_and_come_back_as_they_were() {
 }
 
 #[test]
-fn what_is_deleted_is_said_and_gone() {
+fn delete_removes_entries_and_reports_them() {
     let site = Site::new();
     for at in 1..=4 {
         site.import("a.json", &RUN.replace("2026-", &format!("200{at}-")));
@@ -324,7 +324,7 @@ fn what_is_deleted_is_said_and_gone() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_a_line() {
+fn rejects_invalid_history_commands_in_one_line() {
     let site = Site::new();
     let said = complaint(&site.does(&["history", "show", "last", "--store", "nix"]), 2);
     assert!(said.contains("'nix'"), "{said}");
@@ -359,7 +359,7 @@ fn what_makes_no_sense_is_refused_in_a_line() {
 
 /// A store has what others imported, and a terminal obeys what it is sent.
 #[test]
-fn nothing_that_a_document_says_moves_the_cursor() {
+fn replaces_control_characters_of_documents_in_lists() {
     let site = Site::new();
     let url = "http://[::1]:18083/\\u001b[2J\\u0007";
     site.import("a.json", &RUN.replace("http://[::1]:18083/bytes/100", url));
@@ -371,7 +371,7 @@ fn nothing_that_a_document_says_moves_the_cursor() {
 }
 
 #[test]
-fn a_label_for_what_is_not_kept_is_refused() {
+fn rejects_a_label_when_nothing_is_stored() {
     let output = sixmark_testkit::sixmark(&[
         "run",
         "--store",
@@ -388,7 +388,7 @@ fn a_label_for_what_is_not_kept_is_refused() {
 }
 
 #[test]
-fn a_complete_study_that_is_to_go_on_is_not_stored_again() {
+fn resuming_a_complete_study_does_not_store_it_again() {
     let site = Site::new();
     let address = site.origin.address(Family::Ipv6);
     let text = format!(
@@ -406,7 +406,7 @@ fn a_complete_study_that_is_to_go_on_is_not_stored_again() {
 }
 
 #[test]
-fn documents_that_the_store_does_not_keep_are_refused() {
+fn rejects_imports_of_vitals_and_traffic_documents() {
     let site = Site::new();
     site.run(&[]);
     for kind in ["vitals", "traffic"] {

@@ -7,7 +7,7 @@ use sixmark_testkit::{Origin, Raw, Server, complaint, json, sixmark};
 use sixmark_units::family::Family;
 
 #[test]
-fn the_request_line_says_so_and_asks_for_kept_connections() {
+fn sends_http10_request_lines_and_asks_for_keep_alive() {
     let server = Server::start();
     for (more, asks) in [(&[][..], true), (&["--no-keep-alive"][..], false)] {
         let [v6, v4] = server.urls("/");
@@ -24,7 +24,7 @@ fn the_request_line_says_so_and_asks_for_kept_connections() {
 }
 
 #[test]
-fn connections_are_kept_where_the_server_agrees_and_not_where_not_asked() {
+fn keeps_connections_when_the_server_agrees_unless_disabled() {
     let origin = Origin::start();
     for family in Family::BOTH {
         let url = origin.url(family, "/bytes/100");
@@ -65,7 +65,7 @@ fn a_connection_that_the_server_did_not_agree_to_keep_is_closed() {
 }
 
 #[test]
-fn what_is_filled_in_says_it_too() {
+fn templated_requests_use_http10_too() {
     let server = Server::start();
     let [v6, _] = server.urls("/");
     let dir = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ fn what_is_filled_in_says_it_too() {
 }
 
 #[test]
-fn another_version_beside_it_is_refused() {
+fn rejects_other_http_versions_and_streams_beside_http10() {
     for other in ["--http2", "--http3", "--http2-prior-knowledge"] {
         let output = sixmark(&["run", "--http1.0", other, "https://[::1]:1/"]);
         assert!(complaint(&output, 2).contains("cannot be used with"));

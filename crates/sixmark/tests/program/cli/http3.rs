@@ -85,21 +85,21 @@ fn a_port_where_nothing_listens_refuses_the_handshake() {
 
 /// CONNECTION_REFUSED.
 #[test]
-fn a_server_that_takes_no_connections_refuses() {
+fn a_server_that_accepts_no_connections_refuses_the_handshake() {
     let site = Site::full();
     fails(&site.urls("/"), &failure("REFUSED", "tls", None, Some(0x2)), 4);
     assert_eq!(site.asked().len(), 0);
 }
 
 #[test]
-fn a_server_that_says_nothing_is_a_timeout_in_tls() {
+fn a_silent_server_causes_a_timeout_in_the_tls_phase() {
     let (_sockets, urls) = sockets();
     times_out(&urls, "tls", 4);
 }
 
 /// Nothing that anybody can send without the keys ends a handshake.
 #[test]
-fn datagrams_that_are_no_quic_are_passed_over() {
+fn ignores_datagrams_that_are_not_quic() {
     let (sockets, urls) = sockets();
     for socket in &sockets {
         let socket = socket.try_clone().unwrap();
@@ -115,14 +115,14 @@ fn datagrams_that_are_no_quic_are_passed_over() {
 }
 
 #[test]
-fn an_exchange_that_is_not_answered_in_time_is_a_timeout_and_leaves_the_others() {
+fn an_exchange_without_a_timely_response_is_a_timeout() {
     let origin = Origin::secure();
     times_out(&origin.urls("/stall"), "wait", 0);
     times_out(&origin.urls("/stall/1000"), "transfer", 0);
 }
 
 #[test]
-fn what_the_server_ends_is_a_reset_with_its_code() {
+fn a_reset_or_close_by_the_server_is_recorded_with_its_code() {
     let origin = Origin::secure();
     // RESET_STREAM with H3_INTERNAL_ERROR, and CONNECTION_CLOSE with H3_NO_ERROR.
     fails(&origin.urls("/reset"), &failure("RESET", "transfer", None, Some(0x102)), 0);
@@ -155,7 +155,7 @@ fn a_connection_that_ends_takes_all_its_streams_along() {
 }
 
 #[test]
-fn a_retry_is_counted_of_each_connection() {
+fn counts_a_quic_retry_for_each_connection() {
     for retry in [false, true] {
         let origin = limited(Limits { retry, ..Limits::default() });
         for driver in DRIVERS {
@@ -177,7 +177,7 @@ fn a_retry_is_counted_of_each_connection() {
 const LARGE: u64 = 1_000_000;
 
 #[test]
-fn what_quic_knew_of_its_connections_is_told() {
+fn reports_quic_rtt_mtu_and_packet_counts() {
     let origin = Origin::secure();
     for driver in DRIVERS {
         let options = ["-n", "40", "-c", "4", "-t", "1", "--driver", driver];
@@ -203,7 +203,7 @@ fn what_quic_knew_of_its_connections_is_told() {
 
 /// The server resets the streams that its GOAWAY disowns, and these may be read before it.
 #[test]
-fn what_a_goaway_disowns_is_sent_again() {
+fn resends_requests_that_a_goaway_rejects() {
     let origin = limited(Limits { goaway_after: Some(3), ..Limits::default() });
     for driver in DRIVERS {
         let options = ["-n", "1000", "-c", "6", "-t", "1", "--streams", "10", "--driver", driver];
@@ -231,7 +231,7 @@ fn more_streams_than_the_server_lets_open_wait_for_their_turn() {
 }
 
 #[test]
-fn a_rate_is_kept_over_threads_and_drivers() {
+fn a_constant_rate_records_slip_and_service_times() {
     let origin = Origin::secure();
     for driver in DRIVERS {
         let rate = ["--rate", "500/s", "-n", "100", "-c", "32", "-t", "2"];
@@ -260,7 +260,7 @@ fn a_warm_up_is_not_counted() {
 }
 
 #[test]
-fn connections_that_are_to_be_there_first_are_or_are_told() {
+fn preopen_opens_connections_first_and_counts_unopened_ones() {
     let origin = Origin::secure();
     let result = load(&origin, "/bytes/100", &["-n", "80", "-c", "8", "-t", "1", "--preopen"]);
     assert_normal(&result, 40);
@@ -293,7 +293,7 @@ fn a_family_without_a_server_fails_alone() {
 
 /// More requests than are in flight at once: some have been answered by then.
 #[test]
-fn an_interrupted_run_closes_its_account() {
+fn an_interrupted_run_has_only_normal_and_abandoned_exchanges() {
     let site = Site::start(Over::Http3);
     for driver in DRIVERS {
         let [v6, v4] = site.urls("/x");
@@ -364,7 +364,7 @@ fn closed_connections_take_no_ports() {
 }
 
 #[test]
-fn what_is_ready_is_answered_with_few_sends() {
+fn batches_ready_datagrams_into_few_sends() {
     let origin = Origin::secure();
     for driver in DRIVERS {
         let options = ["-n", "4000", "-c", "8", "-t", "1", "--streams", "10", "--driver", driver];

@@ -20,7 +20,7 @@ fn hints() -> Raw {
 }
 
 #[test]
-fn the_wait_is_for_the_response_and_not_for_an_interim_one() {
+fn an_interim_response_does_not_end_the_wait() {
     let server = hints();
     let [v6, v4] = server.urls("http");
     for more in [
@@ -48,7 +48,7 @@ fn the_wait_is_for_the_response_and_not_for_an_interim_one() {
 }
 
 #[test]
-fn without_interim_responses_there_is_no_such_figure() {
+fn omits_interim_figures_without_interim_responses() {
     let origin = sixmark_testkit::Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let result = json(&["-n", "4", &v6, &v4]);

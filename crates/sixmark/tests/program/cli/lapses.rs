@@ -95,7 +95,7 @@ fn stop_in_flight(driver: &str, timeout: Duration) -> Option<Value> {
 }
 
 #[test]
-fn a_run_that_was_stopped_says_so_and_books_nothing_of_it_to_the_servers() {
+fn a_suspended_run_reports_the_stall_and_excludes_the_affected_times() {
     // On a slow machine the run may be too old when it is stopped: then it is tried with more time.
     let timeouts = || [2, 8, 32].map(Duration::from_secs).into_iter();
     let stopped = |driver| {
@@ -127,7 +127,7 @@ fn a_run_that_was_stopped_says_so_and_books_nothing_of_it_to_the_servers() {
 }
 
 #[test]
-fn contents_in_flight_that_find_no_room_are_not_checked_and_the_server_is_not_blamed() {
+fn counts_bodies_over_the_memory_limit_as_unchecked_local_failures() {
     const CONTENT: usize = 14 << 20;
     let together = Arc::new(Barrier::new(40));
     let mut response = head(CONTENT, "").into_bytes();
@@ -163,7 +163,7 @@ fn contents_in_flight_that_find_no_room_are_not_checked_and_the_server_is_not_bl
 }
 
 #[test]
-fn a_check_that_takes_long_is_told_of() {
+fn warns_about_slow_body_checks() {
     // Sixteen million bytes of nothing, which come as a few thousand.
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(&vec![b' '; 16_000_000]).unwrap();
@@ -190,7 +190,7 @@ fn a_check_that_takes_long_is_told_of() {
 }
 
 #[test]
-fn a_response_that_breaks_the_protocol_says_how() {
+fn warns_with_the_defect_of_a_malformed_response() {
     let site = Site::start(Over::Http3);
     let ([v6, _], [_, v4]) = (site.urls("/x"), site.urls("/closing"));
     let result = json(&[Over::Http3.options(), &["-n", "8", "-c", "2", &v6, &v4]].concat());
@@ -213,7 +213,7 @@ fn a_response_that_breaks_the_protocol_says_how() {
 }
 
 #[test]
-fn a_family_that_says_nothing_over_http3_is_given_up() {
+fn gives_up_a_family_that_never_answers_over_http3() {
     let silent = UdpSocket::bind("[::1]:0").unwrap();
     let v6 = format!("https://{}/", silent.local_addr().unwrap());
     let origin = Origin::secure();

@@ -12,7 +12,7 @@ fn wait(result: &Value, family: &str) -> f64 {
 }
 
 #[test]
-fn a_lingering_run_completes_and_is_marked_over_both_drivers() {
+fn a_run_with_linger_completes_with_a_warning_on_both_drivers() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     for driver in ["epoll", "uring"] {
@@ -31,7 +31,7 @@ fn a_lingering_run_completes_and_is_marked_over_both_drivers() {
 
 /// With io_uring, a wait ends when all connections have an event.
 #[test]
-fn a_wait_over_epoll_sleeps_when_nothing_is_ready() {
+fn linger_lengthens_the_measured_wait_on_epoll() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/delay/5");
     let load = |linger| {

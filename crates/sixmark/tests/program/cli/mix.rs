@@ -59,7 +59,7 @@ weight = 0.5
 "#;
 
 #[test]
-fn each_family_is_sent_the_mix_by_its_weights_over_any_carrier() {
+fn sends_each_family_the_mix_by_weight_over_every_protocol() {
     for over in Over::ALL {
         let site = Site::start(over);
         let (_folder, file) = files(&[("mix.toml", WEIGHTS)]);
@@ -140,7 +140,7 @@ fn get(asked: &Asked, ids: &mut BTreeSet<String>) -> String {
 }
 
 #[test]
-fn lines_come_in_turn_and_begin_again() {
+fn line_templates_cycle_through_the_file_in_order() {
     for over in Over::ALL {
         let site = Site::start(over);
         let mix = "[[request]]\npath = '{{line paths}}'\n";
@@ -158,7 +158,7 @@ fn lines_come_in_turn_and_begin_again() {
 }
 
 #[test]
-fn long_content_that_changes_comes_whole() {
+fn sends_long_bodies_of_templated_requests_whole() {
     let mix = format!("[[request]]\npath = '/p'\nbody = '{{{{seq}}}} {}'\n", "x".repeat(300_000));
     let head = "[[request]]\nmethod = 'PUT'\npath = '/{{seq}}'\nbody_file = 'long'\n";
     for over in Over::ALL {
@@ -183,7 +183,7 @@ fn log() -> String {
 }
 
 #[test]
-fn a_log_s_requests_come_as_often_as_they_were_there() {
+fn sends_access_log_requests_in_their_logged_proportions() {
     let site = Site::start(Over::Http1);
     let (_folder, file) = files(&[("access.log", &log())]);
     let asked = ask(&site, Over::Http1, &["-n", "80", "-t", "1", "--requests", &file]);
@@ -212,7 +212,7 @@ fn a_replay_sends_each_line_of_a_log_once() {
 }
 
 #[test]
-fn a_har_file_s_requests_come_with_their_fields_and_content() {
+fn sends_har_requests_with_headers_and_body_but_without_cookies() {
     let entry = |method: &str, path: &str, text: &str| {
         let headers = value!([{"name": "X-Har", "value": "1"}, {"name": "Cookie", "value": "s=1"}]);
         let post = value!({"mimeType": "text/plain", "text": text});

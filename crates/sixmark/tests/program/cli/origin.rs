@@ -8,7 +8,7 @@ use sixmark_testkit::client::{Protocol, Wish, ask};
 use sixmark_testkit::{command, complaint, finish, signal, sixmark};
 
 #[test]
-fn it_writes_what_clients_have_to_trust_and_says_where_it_speaks_what() {
+fn writes_the_ca_and_lists_the_protocols_of_each_address() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("authority");
     let arguments = ["origin", "--tls", "--http3", "-t", "1", "--json", "--write-ca"];
@@ -34,7 +34,7 @@ fn it_writes_what_clients_have_to_trust_and_says_where_it_speaks_what() {
 }
 
 #[test]
-fn what_does_not_go_together_is_one_line() {
+fn rejects_invalid_origin_options_in_one_line() {
     for (arguments, named) in [
         (&["--turbo", "--tls"][..], "--turbo"),
         (&["--turbo", "--tls", "--http3"], "--turbo"),

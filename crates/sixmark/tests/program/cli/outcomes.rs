@@ -22,7 +22,7 @@ fn all(outcome: &str, phase: &str, errno: Value) -> [Value; 2] {
 }
 
 #[test]
-fn each_failure_has_its_name_and_phase() {
+fn classifies_failures_by_outcome_and_phase() {
     let origin = Origin::start();
     for (path, outcome, phase, errno) in [
         ("/reset", "RESET", "transfer", value!(104)),
@@ -40,7 +40,7 @@ fn each_failure_has_its_name_and_phase() {
 }
 
 #[test]
-fn what_is_no_http_is_a_protocol_failure() {
+fn counts_a_non_http_answer_as_a_protocol_failure() {
     let server = Server::greeting(b"SSH-2.0-x\r\n");
     let [v6, v4] = server.urls("/");
     let result = json(&["-n", "20", "-c", "4", &v6, &v4]);
@@ -52,7 +52,7 @@ fn what_is_no_http_is_a_protocol_failure() {
 
 /// The reason that the document has is on the screen as well.
 #[test]
-fn a_malformed_response_is_told_by_what_is_wrong_with_it() {
+fn names_the_defect_of_a_malformed_response() {
     for (fields, what) in [
         ("Content-Length: x", "invalid Content-Length"),
         ("Content-Length: 1\r\nContent-Length: 2", "contradictory Content-Length values"),
@@ -82,7 +82,7 @@ fn a_malformed_response_is_told_by_what_is_wrong_with_it() {
 
 /// RFC 2616 had it, and servers still send it.
 #[test]
-fn the_identity_coding_is_none() {
+fn ignores_the_identity_transfer_coding() {
     for (answer, opened) in [
         ("Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok", 1),
         ("Content-Length: 2\r\nTransfer-Encoding: Identity\r\n\r\nok", 1),
@@ -107,7 +107,7 @@ fn the_identity_coding_is_none() {
 
 /// What came is legal: the limit is sixmark's, and it is said so.
 #[test]
-fn a_head_that_is_longer_than_sixmark_reads_is_not_the_servers_fault() {
+fn counts_an_oversized_response_head_as_a_local_failure() {
     let heads = [(4_000, 10, "NORMAL"), (10, 20_000, "NORMAL"), (4_000, 100, "LOCAL")];
     for (count, length, outcome) in heads {
         let field = format!("X-Field: {}\r\n", "v".repeat(length)).repeat(count);
@@ -133,7 +133,7 @@ fn a_head_that_is_longer_than_sixmark_reads_is_not_the_servers_fault() {
 }
 
 #[test]
-fn whole_responses_count_whatever_their_form_and_status() {
+fn counts_complete_responses_of_any_framing_and_status() {
     let origin = Origin::start();
     for (path, method, status, body) in [
         ("/bytes/5000", "GET", "200", 5_000),
@@ -158,7 +158,7 @@ fn whole_responses_count_whatever_their_form_and_status() {
 }
 
 #[test]
-fn an_error_status_is_a_whole_response_and_a_doubt() {
+fn counts_an_error_status_as_a_response_and_warns() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/status/404");
     let result = json(&["-n", "20", "-c", "2", &v6, &v4]);

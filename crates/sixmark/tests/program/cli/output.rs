@@ -16,7 +16,7 @@ fn run(origin: &Origin, options: &[&str]) -> Output {
 }
 
 #[test]
-fn a_document_replaces_its_file_whole() {
+fn replaces_the_output_file_atomically() {
     let origin = Origin::start();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("result.json");
@@ -33,7 +33,7 @@ fn a_document_replaces_its_file_whole() {
 }
 
 #[test]
-fn a_document_on_standard_output_stands_there_alone() {
+fn writes_only_the_document_to_standard_output() {
     let origin = Origin::start();
     let output = run(&origin, &["--json", "-"]);
     assert_eq!(document(&output)["total"]["requests"]["sent"], 20);
@@ -50,7 +50,7 @@ fn a_document_can_go_into_a_pipe() {
 
 /// /dev/full is a disk without room.
 #[test]
-fn a_document_that_finds_no_room_is_kept_elsewhere() {
+fn saves_the_document_in_tmpdir_when_the_disk_is_full() {
     let origin = Origin::start();
     let folder = tempfile::tempdir().unwrap();
     let [v6, v4] = origin.urls("/bytes/10");
@@ -66,7 +66,7 @@ fn a_document_that_finds_no_room_is_kept_elsewhere() {
 
 /// As where TMPDIR names a folder that is gone.
 #[test]
-fn a_document_is_kept_where_there_is_no_folder_for_temporary_files() {
+fn saves_the_document_elsewhere_when_tmpdir_does_not_exist() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let load = ["run", "-q", "-n", "20", "-c", "2", "--json", "/dev/full", &v6, &v4];
@@ -81,7 +81,7 @@ fn a_document_is_kept_where_there_is_no_folder_for_temporary_files() {
 
 /// A limit on the size of files is a full disk, not the end of the process.
 #[test]
-fn a_file_that_may_not_become_so_large_ends_no_command() {
+fn reports_the_file_size_limit_as_a_write_error() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let line = format!(
@@ -95,7 +95,7 @@ fn a_file_that_may_not_become_so_large_ends_no_command() {
 }
 
 #[test]
-fn a_document_for_a_closed_standard_output_is_refused_before_the_load() {
+fn refuses_to_write_to_a_closed_standard_output_before_the_load() {
     for load in [
         "run -n 1 http://[::1]:9/ --json -",
         "run -n 1 http://127.0.0.1:9/ --html -",
@@ -109,7 +109,7 @@ fn a_document_for_a_closed_standard_output_is_refused_before_the_load() {
 
 /// Its reader goes away, or it is on a disk without room.
 #[test]
-fn a_document_that_standard_output_does_not_take_is_kept_elsewhere() {
+fn saves_the_document_elsewhere_when_standard_output_fails() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     for to in ["| :", ">/dev/full"] {
@@ -131,7 +131,7 @@ fn a_document_that_standard_output_does_not_take_is_kept_elsewhere() {
 
 /// A terminal that is gone, say.
 #[test]
-fn a_table_that_nobody_takes_keeps_no_document_from_being_written() {
+fn writes_the_document_even_if_the_table_cannot_be_printed() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let pages = format!("'{v6}' '{v4}'");
@@ -159,7 +159,7 @@ fn text_of_status(stdout: &[u8]) -> (String, serde_json::Value) {
 }
 
 #[test]
-fn reports_obey_the_umask_unless_they_have_secrets_and_files_that_were_there_stay_as_they_were() {
+fn new_files_follow_umask_or_stay_private_and_old_ones_keep_their_mode() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let origin = Origin::start();
     let folder = tempfile::tempdir().unwrap();
@@ -186,7 +186,7 @@ fn reports_obey_the_umask_unless_they_have_secrets_and_files_that_were_there_sta
 }
 
 #[test]
-fn places_that_can_not_be_are_refused_before_the_load() {
+fn rejects_conflicting_output_files_before_the_load() {
     let folder = tempfile::tempdir().unwrap();
     let same = folder.path().join("same").to_str().unwrap().to_owned();
     let link = folder.path().join("link").to_str().unwrap().to_owned();
@@ -206,7 +206,7 @@ fn places_that_can_not_be_are_refused_before_the_load() {
 
 /// Control characters of a peer and of a document are shown, not obeyed.
 #[test]
-fn nothing_foreign_moves_the_terminals_cursor() {
+fn escapes_control_characters_from_peers_and_documents() {
     let mut document = sixmark_testkit::documents::real_run().clone();
     let evil = "x\u{1b}[2J\u{9b}31m\u{202e}moc.live";
     document["warnings"] = serde_json::json!([{ "code": "evil", "message": evil }]);
@@ -245,7 +245,7 @@ fn csv_has_a_line_for_each_family_and_one_for_both() {
 }
 
 #[test]
-fn a_quiet_run_says_its_warnings_alone() {
+fn a_quiet_run_prints_only_warnings() {
     let origin = Origin::start();
     let output = run(&origin, &["--quiet", "--full"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), String::new()));
@@ -283,7 +283,7 @@ fn the_table_is_at_most_80_columns_wide() {
 
 /// What came first, and the lines from the sentence on.
 #[test]
-fn a_run_ends_with_a_sentence_and_at_most_14_lines() {
+fn a_run_ends_with_at_most_14_lines_and_no_row_of_zero_failures() {
     let origin = Origin::start();
     for path in ["/bytes/10", "/status/404", "/reset"] {
         let [v6, v4] = origin.urls(path);
@@ -298,7 +298,7 @@ fn a_run_ends_with_a_sentence_and_at_most_14_lines() {
 }
 
 #[test]
-fn the_table_tells_status_codes_that_are_not_all_200() {
+fn the_table_lists_status_codes_unless_all_are_200() {
     let origin = Origin::start();
     let [good, bad] = [Family::Ipv6, Family::Ipv4].map(|family| {
         let path = if family == Family::Ipv6 { "/bytes/1" } else { "/status/503" };
@@ -317,7 +317,7 @@ fn the_table_tells_status_codes_that_are_not_all_200() {
 }
 
 #[test]
-fn the_table_tells_what_resolving_took() {
+fn the_table_shows_the_dns_resolution_time() {
     let origin = Origin::start();
     let url = origin.url(Family::Ipv4, "/bytes/1").replace("127.0.0.1", "localhost");
     let table = text(&sixmark(&["run", "--full", "-4", "-n", "20", "-c", "2", &url]).stdout);
@@ -325,7 +325,7 @@ fn the_table_tells_what_resolving_took() {
 }
 
 #[test]
-fn help_and_version_are_no_failures() {
+fn help_and_version_exit_with_status_0() {
     for arguments in [&["--help"][..], &["--version"], &["run", "--help"]] {
         let output = sixmark(arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");

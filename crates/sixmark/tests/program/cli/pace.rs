@@ -22,7 +22,7 @@ fn load(origin: &Origin, path: &str, options: &[&str]) -> Value {
 }
 
 #[test]
-fn a_rate_sends_what_falls_due_at_the_exact_ratio() {
+fn a_rate_sends_every_due_request_at_the_exact_ratio() {
     let origin = Origin::start();
     for threads in ["1", "3"] {
         let options = ["--rate", "1k/s", "-n", "300", "-c", "60", "-t", threads, "--ratio", "2:1"];
@@ -49,7 +49,7 @@ fn a_rate_sends_what_falls_due_at_the_exact_ratio() {
 }
 
 #[test]
-fn a_closed_loop_says_that_it_is_one() {
+fn the_plan_marks_a_run_without_a_rate_as_closed_loop() {
     let origin = Origin::start();
     let result = load(&origin, "/bytes/10", &["-n", "20"]);
     assert_eq!(result["plan"]["load"]["pace"], value!({"mode": "closed"}));
@@ -57,7 +57,7 @@ fn a_closed_loop_says_that_it_is_one() {
 }
 
 #[test]
-fn a_time_at_a_rate_accounts_for_everything_that_fell_due() {
+fn accounts_for_every_due_request_of_a_timed_run() {
     let origin = Origin::start();
     for (options, expected) in [
         (&["--rate", "12000/m", "-d", "500ms"][..], 100),
@@ -90,7 +90,7 @@ fn poisson_arrivals_repeat_with_their_seed() {
 }
 
 #[test]
-fn poisson_arrivals_have_the_ratio_of_the_rates_and_exact_counts_with_a_number() {
+fn poisson_arrivals_keep_the_ratio_exactly_for_a_request_count() {
     let origin = Origin::start();
     let poisson = ["--rate", "1k/s", "--arrivals", "poisson", "-c", "200", "--ratio", "3:1"];
     for threads in ["1", "3"] {
@@ -112,7 +112,7 @@ fn poisson_arrivals_have_the_ratio_of_the_rates_and_exact_counts_with_a_number()
 /// Four places, each taken for a tenth of a second at least, are no more than 24 exchanges in half a
 /// second. Only where the machine stood still most of that time were there none after the first four.
 #[test]
-fn what_finds_no_connection_is_dropped_or_waits_and_that_is_said() {
+fn drops_or_queues_requests_without_a_free_connection_and_warns() {
     let origin = Origin::start();
     let stall = ["--rate", "200/s", "-d", "500ms", "-c", "4", "--timeout", "100ms"];
     let result = load(&origin, "/stall", &[&stall[..], &["--overload", "drop"]].concat());
@@ -130,7 +130,7 @@ fn what_finds_no_connection_is_dropped_or_waits_and_that_is_said() {
 }
 
 #[test]
-fn the_table_says_how_it_was_loaded_and_fits() {
+fn the_table_describes_the_load_within_80_columns() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     for (options, expected) in [
@@ -205,7 +205,7 @@ fn each_step_of_a_rate_has_figures_of_its_own() {
 }
 
 #[test]
-fn what_a_step_could_not_start_is_counted_in_it() {
+fn counts_dropped_requests_in_their_own_step() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/delay/50");
     let options = ["-c", "2", "--steps", "4:500ms,400:500ms", "--overload", "drop"];

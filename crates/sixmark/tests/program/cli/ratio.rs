@@ -39,7 +39,7 @@ fn the_server_gets_as_many_requests_as_are_reported() {
 }
 
 #[test]
-fn one_family_alone_is_loaded_alone() {
+fn options_4_and_6_load_only_one_family() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let port = |url: &str| url.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();
@@ -77,7 +77,7 @@ fn list(text: &str) -> (tempfile::NamedTempFile, String) {
 }
 
 #[test]
-fn a_list_sets_weights_and_with_them_the_ratio() {
+fn weights_in_a_target_list_set_the_ratio() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("");
     let host = |url: &str| url.trim_start_matches("http://").to_owned();
@@ -97,7 +97,7 @@ fn a_list_sets_weights_and_with_them_the_ratio() {
 }
 
 #[test]
-fn a_bad_list_is_named_with_file_and_line() {
+fn reports_target_list_errors_with_file_and_line() {
     for (text, line, part) in [
         ("127.0.0.1\n\n[::1 weight=2\n", ":3:", "closing bracket"),
         ("127.0.0.1 weight=0\n", ":1:", "weight '0'"),

@@ -25,7 +25,7 @@ fn asked_for(asked: &[Asked], path: &str) -> usize {
 }
 
 #[test]
-fn without_being_asked_redirects_are_responses_like_others() {
+fn does_not_follow_redirects_by_default() {
     for over in Over::ALL {
         let site = Site::start(over);
         let (result, asked) = run(&site, over, "/to/302", &["-n", "6"]);
@@ -34,7 +34,7 @@ fn without_being_asked_redirects_are_responses_like_others() {
 }
 
 #[test]
-fn a_chain_is_followed_to_its_end_and_only_that_is_checked() {
+fn follows_a_redirect_chain_and_checks_only_the_last_response() {
     for over in Over::ALL {
         let site = Site::start(over);
         for more in
@@ -54,7 +54,7 @@ fn a_chain_is_followed_to_its_end_and_only_that_is_checked() {
 }
 
 #[test]
-fn a_loop_ends_after_ten() {
+fn stops_a_redirect_loop_after_ten_redirects() {
     for over in Over::ALL {
         let site = Site::start(over);
         let (result, asked) = run(&site, over, "/loop", &["-n", "4", "--location"]);
@@ -70,7 +70,7 @@ fn a_loop_ends_after_ten() {
 }
 
 #[test]
-fn methods_and_content_change_as_in_browsers() {
+fn changes_method_and_body_on_redirects_as_browsers_do() {
     for over in Over::ALL {
         let site = Site::start(over);
         for (status, method, body) in [
@@ -97,12 +97,13 @@ fn methods_and_content_change_as_in_browsers() {
 }
 
 #[test]
-fn what_leads_elsewhere_is_not_followed() {
+fn does_not_follow_redirects_to_other_targets_or_bad_locations() {
     for over in Over::ALL {
         let site = Site::start(over);
-        let away = match over.is_secure() {
-            true => "the Location leads to another target (http://, without TLS)",
-            false => "the Location leads to another target (host or port)",
+        let away = if over.is_secure() {
+            "the Location leads to another target (http://, without TLS)"
+        } else {
+            "the Location leads to another target (host or port)"
         };
         for (path, why) in [
             ("/away", away),
@@ -150,7 +151,7 @@ fn warned(result: &Value, code: &str) -> bool {
 }
 
 #[test]
-fn a_location_with_what_a_url_cannot_contain_is_followed() {
+fn percent_encodes_invalid_characters_in_a_location() {
     for over in Over::ALL {
         let site = Site::start(over);
         for (path, next) in
@@ -166,7 +167,7 @@ fn a_location_with_what_a_url_cannot_contain_is_followed() {
 }
 
 #[test]
-fn a_redirect_of_a_filled_in_request_keeps_its_values() {
+fn a_redirected_templated_request_keeps_its_values() {
     let mix = "[[request]]\npath = '/to/307?{{seq}}'\nbody = 'n={{seq}}'\nmethod = 'POST'\n";
     for over in Over::ALL {
         let site = Site::start(over);
@@ -182,7 +183,7 @@ fn a_redirect_of_a_filled_in_request_keeps_its_values() {
 }
 
 #[test]
-fn each_place_is_a_user_with_cookies_of_its_own() {
+fn each_concurrent_slot_keeps_its_own_cookies() {
     for over in Over::ALL {
         let site = Site::start(over);
         let places = if over.options().contains(&"--streams") { 3 * 2 } else { 2 };
@@ -238,7 +239,7 @@ fn cookies_of(site: &Site, path: &str, options: &[&str]) -> BTreeMap<String, Vec
 }
 
 #[test]
-fn a_cookie_is_deleted_by_a_date_of_this_century() {
+fn a_past_expires_date_with_a_two_digit_year_deletes_a_cookie() {
     let site = Site::start(Over::Http1);
     let found = cookies_of(&site, "/session", &["-n", "12"]);
     assert_eq!(found.len(), 2);
@@ -259,7 +260,7 @@ fn a_cookie_expires_during_the_run() {
 }
 
 #[test]
-fn the_host_field_decides_for_which_domain_cookies_are() {
+fn matches_cookie_domains_against_the_host_header() {
     let site = Site::start(Over::Http1);
     for (host, expected) in [
         ("Host: www.example.org", true),

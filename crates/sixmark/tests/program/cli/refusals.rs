@@ -148,12 +148,12 @@ fn refused(arguments: &[&str], part: &str) {
 }
 
 #[test]
-fn wrong_usage_is_one_line_and_status_2() {
+fn rejects_wrong_usage_in_one_line_with_status_2() {
     WRONG.iter().for_each(|(arguments, part)| refused(arguments, part));
 }
 
 #[test]
-fn an_origin_that_would_always_stand_still_is_refused() {
+fn rejects_invalid_pauses_of_the_origin() {
     for (pause, part) in [("5s/1s", "shorter"), ("500ms", "500ms/5s"), ("0s/5s", "must be above 0")]
     {
         let said = complaint(&sixmark(&["origin", "--pause", pause]), 2);
@@ -195,7 +195,7 @@ fn a_name_without_addresses_can_not_be_measured() {
 }
 
 #[test]
-fn a_port_that_refuses_is_one_line_for_all_families() {
+fn reports_refused_connections_of_all_families_in_one_line() {
     let (_held6, v6) = refusing(Family::Ipv6);
     let (_held4, v4) = refusing(Family::Ipv4);
     let [url6, url4] = [v6, v4].map(|address| format!("http://{address}/"));
@@ -211,7 +211,7 @@ fn a_port_that_refuses_is_one_line_for_all_families() {
 
 /// Half of the comparison is none, but what was measured is shown.
 #[test]
-fn a_family_that_refuses_fails_the_run_beside_one_that_answers() {
+fn a_run_fails_if_one_family_refuses_connections() {
     let origin = Origin::start();
     let (_held, v6) = refusing(Family::Ipv6);
     let url6 = format!("http://{v6}/");

@@ -26,7 +26,7 @@ fn sixmark_without(calls: &[RefusedCall], arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn without_io_uring_a_run_uses_epoll_and_says_so_once() {
+fn a_run_falls_back_to_epoll_without_io_uring_and_notes_it_once() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     let (setup, register) = (libc::SYS_io_uring_setup, libc::SYS_io_uring_register);
@@ -60,7 +60,7 @@ fn without_io_uring_a_run_uses_epoll_and_says_so_once() {
 }
 
 #[test]
-fn a_comparison_says_it_once_and_its_document_has_it() {
+fn a_comparison_notes_the_epoll_fallback_once_and_in_its_document() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     let call = refused(libc::SYS_io_uring_setup, None, libc::EPERM);
@@ -77,7 +77,7 @@ fn a_comparison_says_it_once_and_its_document_has_it() {
 }
 
 #[test]
-fn kernel_timestamps_are_never_replaced_silently() {
+fn refuses_kernel_timestamps_without_kernel_support() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     let option = Some((2, libc::SO_TIMESTAMPING as u32));

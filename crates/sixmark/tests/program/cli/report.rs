@@ -18,7 +18,7 @@ fn shown(folder: &Path, document: &Value, how: &[&str]) -> String {
 }
 
 #[test]
-fn the_table_of_a_run_is_the_one_that_it_printed() {
+fn report_prints_the_same_table_as_the_run() {
     let origin = Origin::start();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("result.json");
@@ -35,7 +35,7 @@ fn the_table_of_a_run_is_the_one_that_it_printed() {
 }
 
 #[test]
-fn every_kind_of_document_has_every_form() {
+fn renders_every_document_kind_as_text_html_markdown_and_csv() {
     let folder = tempfile::tempdir().unwrap();
     for document in [real_run(), &comparison(), &study(), &vitals(), &traffic()] {
         let schema = &document["schema"];
@@ -53,7 +53,7 @@ fn every_kind_of_document_has_every_form() {
 }
 
 #[test]
-fn figures_have_the_names_and_values_that_they_have_in_the_document() {
+fn csv_uses_the_field_names_and_values_of_the_document() {
     let folder = tempfile::tempdir().unwrap();
     let run = real_run();
     let csv = shown(folder.path(), run, &["--csv"]);
@@ -73,7 +73,7 @@ fn figures_have_the_names_and_values_that_they_have_in_the_document() {
 }
 
 #[test]
-fn a_page_for_prometheus_has_them_in_base_units_and_takes_the_place_of_tables() {
+fn prometheus_output_uses_base_units_and_replaces_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let run = real_run();
     let file = folder.path().join("sixmark.prom");
@@ -95,7 +95,7 @@ fn a_page_for_prometheus_has_them_in_base_units_and_takes_the_place_of_tables() 
 }
 
 #[test]
-fn a_verdict_is_told_in_plain_words() {
+fn markdown_states_the_verdict_in_plain_words() {
     let folder = tempfile::tempdir().unwrap();
     let markdown = shown(folder.path(), &comparison(), &["--md"]).replace('\u{a0}', " ");
     assert!(markdown.contains("**WORSE** – IPv6 takes 10"), "{markdown}");
@@ -109,7 +109,7 @@ fn a_verdict_is_told_in_plain_words() {
 }
 
 #[test]
-fn verdicts_alone_say_how_often_they_are_wrong() {
+fn verdicts_option_lists_verdicts_and_rejects_documents_without_any() {
     let folder = tempfile::tempdir().unwrap();
     let markdown = shown(folder.path(), &comparison(), &["--verdicts"]).replace('\u{a0}', " ");
     assert!(markdown.starts_with("### Comparison: IPv6 vs IPv4, http"), "{markdown}");
@@ -124,7 +124,7 @@ fn verdicts_alone_say_how_often_they_are_wrong() {
 }
 
 #[test]
-fn several_documents_are_one_page() {
+fn renders_several_documents_on_one_html_page() {
     let folder = tempfile::tempdir().unwrap();
     let files = [("a.json", real_run()), ("b.json", &comparison())]
         .map(|(name, document)| kept(folder.path(), name, document));
@@ -138,7 +138,7 @@ fn several_documents_are_one_page() {
 }
 
 #[test]
-fn what_can_t_be_shown_is_told_in_one_line() {
+fn rejects_unreadable_documents_and_option_conflicts_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(path("text"), "hello").unwrap();
@@ -187,7 +187,7 @@ fn what_can_t_be_shown_is_told_in_one_line() {
 
 /// Its histograms are read with care: wrong ones are told of, the rest is shown.
 #[test]
-fn a_broken_histogram_spoils_its_own_chart_only() {
+fn an_unreadable_histogram_leaves_the_other_charts_intact() {
     let folder = tempfile::tempdir().unwrap();
     let mut run = real_run().clone();
     run["families"]["ipv6"]["wait_us"]["hdr"] = "AAAA".into();

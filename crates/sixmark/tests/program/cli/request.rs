@@ -3,7 +3,7 @@
 use sixmark_testkit::{Server, json};
 
 #[test]
-fn method_path_and_fields_are_as_asked_for() {
+fn sends_the_given_method_path_and_headers() {
     let server = Server::start();
     let [v6, v4] = server.urls("/a/b?c=d#fragment");
     let fields = ["-H", "Host: other.example", "-H", "X-Note: six", "-H", "Accept: text/html"];
@@ -23,7 +23,7 @@ fn method_path_and_fields_are_as_asked_for() {
 
 /// RFC 9110, 8.6: servers answer 411 to such a request without a length.
 #[test]
-fn a_post_without_content_says_that_it_has_none() {
+fn sends_content_length_0_with_an_empty_post_put_or_patch() {
     for (method, count) in [("POST", 1), ("PUT", 1), ("PATCH", 1), ("DELETE", 0), ("GET", 0)] {
         let server = Server::start();
         let [v6, v4] = server.urls("/");
@@ -49,7 +49,7 @@ fn the_host_field_names_address_and_port() {
 }
 
 #[test]
-fn a_given_answer_replaces_the_resolver() {
+fn the_resolve_option_replaces_the_dns_lookup() {
     let server = Server::start();
     for (family, address) in
         [("-6", server.urls("")[0].clone()), ("-4", server.urls("")[1].clone())]

@@ -36,7 +36,7 @@ json = { user = "{{uuid}}" }
 "#;
 
 #[test]
-fn a_request_file_is_a_mix_with_what_the_options_add() {
+fn merges_a_request_file_with_command_line_options() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/");
     let (folder, path) = file("mix.toml", MIX);
@@ -57,7 +57,7 @@ fn a_request_file_is_a_mix_with_what_the_options_add() {
 }
 
 #[test]
-fn what_is_wrong_in_a_request_file_is_one_line_with_its_place() {
+fn reports_request_file_errors_in_one_line_with_their_place() {
     for (text, part) in [
         ("[[request]]\nwieght = 1\n", "mix.toml:2: unknown field `wieght`"),
         (
@@ -100,7 +100,7 @@ fn log() -> String {
 }
 
 #[test]
-fn an_access_log_is_a_mix_and_tells_what_it_leaves_out() {
+fn builds_a_mix_from_an_access_log_and_reports_skipped_lines() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/");
     let (_folder, path) = file("access.log", &log());
@@ -119,7 +119,7 @@ fn an_access_log_is_a_mix_and_tells_what_it_leaves_out() {
 
 /// What stands in an archive or on a host of containers is replayed as it lies there.
 #[test]
-fn logs_that_were_compressed_or_wrapped_by_docker_are_read_as_they_are() {
+fn reads_gzip_zstd_and_docker_json_logs() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/");
     let plain = log();
@@ -146,7 +146,7 @@ fn logs_that_were_compressed_or_wrapped_by_docker_are_read_as_they_are() {
 }
 
 #[test]
-fn a_replay_sends_as_many_as_were_recorded_and_ends() {
+fn a_replay_sends_the_recorded_number_of_requests_and_ends() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let (_folder, path) = file("access.log", &log());
@@ -176,7 +176,7 @@ fn har(urls: &[String]) -> String {
 }
 
 #[test]
-fn of_a_har_file_the_targets_hosts_are_taken_or_the_one_that_is_named() {
+fn selects_har_entries_by_target_host_or_har_host_option() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let elsewhere = "https://cdn.example/x.js".to_owned();
@@ -197,7 +197,7 @@ fn of_a_har_file_the_targets_hosts_are_taken_or_the_one_that_is_named() {
 }
 
 #[test]
-fn of_an_archive_what_can_be_sent_is_sent_and_the_rest_is_told() {
+fn sends_usable_har_entries_and_reports_the_unreadable_ones() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let headers = value!([{"name": "X-A", "value": null}, {"name": null, "value": "b"}]);
@@ -234,7 +234,7 @@ fn of_an_archive_what_can_be_sent_is_sent_and_the_rest_is_told() {
 }
 
 #[test]
-fn logs_in_other_formats_are_mixes_too() {
+fn reads_json_and_w3c_logs_and_rejects_unknown_formats() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/");
     let nginx = "{\"msec\":\"1704164645.1\",\"method\":\"GET\",\"uri\":\"/bytes/1\"}\n\
@@ -283,7 +283,7 @@ fn the_example_of_the_documentation_is_a_request_file() {
 }
 
 #[test]
-fn a_field_whose_value_may_be_illegal_in_the_run_is_refused_before_it() {
+fn rejects_a_templated_te_header_over_http2_and_http3() {
     let (_folder, path) = file("mix.toml", "[[request]]\nheaders = { TE = '{{seq}}' }\n");
     let run = ["run", "--requests", &path, "-n", "1"];
     for spoken in [
@@ -340,7 +340,7 @@ fn each_request_of_a_mix_has_figures_of_its_own() {
 }
 
 #[test]
-fn the_request_of_a_mix_that_fails_is_named_on_the_screen_on_the_page_and_in_csv() {
+fn names_the_failing_request_of_a_mix_in_text_html_and_csv() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/");
     let request =

@@ -33,7 +33,7 @@ fn run(options: &[&str], url: &str) -> Value {
 }
 
 #[test]
-fn what_such_a_connection_lost_is_sent_again_and_counts_once() {
+fn resends_requests_lost_on_closed_connections_and_counts_them_once() {
     for reset in [false, true] {
         let server = closes(reset);
         for url in server.urls("http") {
@@ -52,7 +52,7 @@ fn what_such_a_connection_lost_is_sent_again_and_counts_once() {
 }
 
 #[test]
-fn at_a_rate_as_many_are_sent_as_are_due() {
+fn resends_do_not_change_the_number_of_requests_at_a_rate() {
     let server = closes(false);
     for url in server.urls("http") {
         let load = ["-n", "40", "-c", "4", "--rate", "400/s", &url];
@@ -65,7 +65,7 @@ fn at_a_rate_as_many_are_sent_as_are_due() {
 
 /// Every other exchange meets a closed connection.
 #[test]
-fn the_loss_is_a_failure_where_that_is_asked_for() {
+fn no_resend_counts_a_lost_request_as_a_failure() {
     for (reset, outcome, errno) in [(false, "TRUNCATED", Value::Null), (true, "RESET", value!(104))]
     {
         let server = closes(reset);
@@ -93,7 +93,7 @@ fn a_method_that_is_not_idempotent_is_not_repeated() {
 }
 
 #[test]
-fn the_screen_says_how_many_were_sent_again() {
+fn the_table_shows_the_number_of_resent_requests() {
     let server = closes(false);
     let [v6, _] = server.urls("http");
     for more in [&[][..], &["--full"]] {

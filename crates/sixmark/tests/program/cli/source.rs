@@ -33,7 +33,7 @@ fn the_addresses_of_a_prefix_take_turns() {
 }
 
 #[test]
-fn an_interface_stands_for_its_addresses() {
+fn resolves_a_source_interface_to_its_addresses() {
     let server = Server::start();
     let [v6, v4] = server.urls("/");
     let result = json(&["-n", "20", "-c", "4", "--source", "lo", &v6, &v4]);

@@ -10,7 +10,7 @@ fn loaded(origin: &Origin, options: &[&str], v6: &str, v4: &str) -> Value {
 }
 
 #[test]
-fn errors_are_whole_responses_and_failures_all_the_same() {
+fn counts_error_statuses_as_complete_responses_and_failures() {
     let origin = Origin::start();
     let gate = ["--fail-if", "ipv6.failures > 0.1%", "--fail-if", "ipv4.failures > 0.1%"];
     for (status, options, failed) in [
@@ -44,7 +44,7 @@ fn errors_are_whole_responses_and_failures_all_the_same() {
 }
 
 #[test]
-fn a_family_with_nothing_but_errors_could_not_be_measured() {
+fn exits_with_status_3_if_a_family_answers_only_with_errors() {
     let origin = Origin::start();
     let [sick, _] = origin.urls("/status/503");
     let [_, fine] = origin.urls("/bytes/100");
@@ -62,7 +62,7 @@ fn a_family_with_nothing_but_errors_could_not_be_measured() {
 }
 
 #[test]
-fn what_is_no_status_is_refused() {
+fn rejects_an_invalid_accept_status() {
     let output = sixmark(&["run", "--accept-status", "20x", "http://127.0.0.1:1/"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");

@@ -14,7 +14,7 @@ fn failed(of: &Value) -> Value {
 }
 
 #[test]
-fn what_is_stuck_on_kept_connections_is_unanswered_over_every_version() {
+fn counts_stalled_requests_as_unanswered_over_every_http_version() {
     let (plain, secure) = (Origin::start(), Origin::secure());
     let versions: [(&Origin, &[&str]); 3] = [
         (&plain, &["-c", "8"]),
@@ -36,7 +36,7 @@ fn what_is_stuck_on_kept_connections_is_unanswered_over_every_version() {
 }
 
 #[test]
-fn one_of_three_addresses_that_never_answers_is_named() {
+fn names_the_one_of_three_addresses_that_never_answers() {
     let (one, two) = (Origin::start(), Origin::start());
     // The kernel accepts connections, and no one reads from them.
     let dead = ["[::1]:0", "127.0.0.1:0"].map(|at| TcpListener::bind(at).unwrap());

@@ -6,7 +6,7 @@ use serde_json::{Value, json as value};
 use sixmark_testkit::{command, complaint, finish, json, signal, sixmark};
 
 #[test]
-fn it_serves_both_families_until_a_signal_comes() {
+fn the_turbo_origin_serves_both_families_until_a_signal() {
     for end in ["INT", "TERM"] {
         let mut child = command(&["origin", "--turbo", "-t", "2", "--json"]).spawn().unwrap();
         let mut line = String::new();
@@ -31,7 +31,7 @@ fn it_serves_both_families_until_a_signal_comes() {
 }
 
 #[test]
-fn an_address_it_can_not_have_is_one_line() {
+fn reports_an_unavailable_listen_address_in_one_line() {
     for address in ["[2001:db8::1]:0", "192.0.2.1:0"] {
         for threads in ["1", "2"] {
             let output = sixmark(&["origin", "--turbo", "-t", threads, "--listen", address]);

@@ -10,7 +10,7 @@ fn printed(words: &[&str]) -> String {
 }
 
 #[test]
-fn the_version_is_one_line_and_with_verbose_all_that_it_was_built_from() {
+fn version_prints_one_line_and_with_verbose_the_build_details() {
     let version = concat!("sixmark ", env!("CARGO_PKG_VERSION"), "\n");
     assert_eq!(printed(&["--version"]), version);
     assert_eq!(printed(&["-V"]), version);

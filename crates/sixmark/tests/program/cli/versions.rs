@@ -62,7 +62,7 @@ fn negotiation(packet: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_server_of_another_version_is_a_protocol_failure_and_counted_as_such() {
+fn counts_an_unsupported_quic_version_as_a_protocol_failure() {
     for driver in ["uring", "epoll"] {
         let servers = [Ipv6Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into()].map(Other::start);
         let urls = servers.each_ref().map(|server| format!("https://{}/", server.address));

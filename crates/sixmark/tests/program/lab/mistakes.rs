@@ -29,7 +29,7 @@ fn said_of(text: &str, more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn each_mistake_in_a_file_is_told_with_its_line_and_key() {
+fn reports_each_mistake_in_a_lab_file_with_its_line_and_key() {
     let text = "name = \"a\"\n[hosts.x]\ncolour = 1\n[hosts.y]\nmtu = 9000\n[links]\n\
                 l = { between = [\"x\", \"z\"], delay = \"fast\" }\n";
     let lines = said_of(text, &[]);
@@ -43,7 +43,7 @@ fn each_mistake_in_a_file_is_told_with_its_line_and_key() {
 }
 
 #[test]
-fn a_choice_that_there_is_not_is_told_with_those_that_there_are() {
+fn rejects_an_unknown_variant_or_value_and_lists_the_valid_ones() {
     for (choice, part) in [("offload=on", "off"), ("loaf=off", "offload")] {
         let lines = said_of(LAB, &["--set", choice]);
         assert!(lines.len() == 1 && lines[0].contains(part), "{lines:?}");
@@ -55,7 +55,7 @@ fn a_choice_that_there_is_not_is_told_with_those_that_there_are() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn names_a_missing_lab_file() {
     for command in ["check", "up"] {
         let line = complaint(&sixmark(&["lab", command, "/no/such.toml"]), 2);
         assert!(line.contains("/no/such.toml"), "{line}");
@@ -63,7 +63,7 @@ fn a_file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_lab_that_is_not_up_is_told() {
+fn reports_that_a_lab_is_not_up() {
     for words in [
         &["exec", "--lab", "no-such", "a", "true"][..],
         &["status", "no-such"],

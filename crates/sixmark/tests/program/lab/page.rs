@@ -56,7 +56,7 @@ fn example() -> &'static str {
 }
 
 #[test]
-fn the_complete_example_is_right_whatever_is_chosen() {
+fn the_documented_lab_is_valid_with_and_without_a_variant() {
     let (said, well) = says(&["check"], example());
     assert!(well && said.contains("no mistakes found"), "{said}");
     let (said, well) = says(&["check", "--set", "access=slow"], example());
@@ -75,7 +75,7 @@ fn every_key_is_on_the_page() {
 }
 
 #[test]
-fn a_lab_is_drawn_as_text_and_as_a_picture() {
+fn draws_a_lab_as_text_and_as_svg() {
     let (text, _) = says(&["diagram"], example());
     for name in ["client", "home", "isp", "server"] {
         assert!(text.contains(name), "{text}");
@@ -90,7 +90,7 @@ fn a_lab_is_drawn_as_text_and_as_a_picture() {
 }
 
 #[test]
-fn the_labs_of_built_in_studies_go_by_the_studies_names() {
+fn finds_the_lab_of_a_built_in_study_by_its_name() {
     for name in ["anma", "apache", "blackhole", "nat64", "regensburg"] {
         let output = sixmark(&["lab", "diagram", name]);
         let text = String::from_utf8(output.stdout).unwrap();

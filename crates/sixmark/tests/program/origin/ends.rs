@@ -6,7 +6,7 @@ use sixmark_testkit::client::{Http2, Http3, Protocol, tcp, together};
 use super::{Stage, everywhere, get};
 
 #[test]
-fn a_reset_breaks_the_content_off() {
+fn the_reset_path_breaks_off_in_the_middle_of_the_body() {
     everywhere(|protocol, ask| {
         for _ in 0..20 {
             let answer = match ask(get("/reset")) {
@@ -27,7 +27,7 @@ fn a_reset_breaks_the_content_off() {
 }
 
 #[test]
-fn a_truncation_ends_at_half() {
+fn the_truncate_path_ends_after_half_of_the_body() {
     everywhere(|protocol, ask| {
         for n in [1, 2, 1001, 500_000] {
             match ask(get(&format!("/truncate/{n}"))) {
@@ -45,7 +45,7 @@ fn a_truncation_ends_at_half() {
 }
 
 #[test]
-fn a_close_leaves_no_answer() {
+fn the_close_path_sends_no_answer() {
     everywhere(|protocol, ask| {
         let error = ask(get("/close")).unwrap_err();
         assert!(!error.is_empty(), "{protocol:?}");
@@ -53,7 +53,7 @@ fn a_close_leaves_no_answer() {
 }
 
 #[test]
-fn a_broken_stream_leaves_the_others_of_its_connection_whole() {
+fn a_reset_stream_leaves_other_streams_of_its_connection_intact() {
     let stage = Stage::plain(Limits::default());
     for &address in stage.addresses() {
         together(async {
@@ -67,7 +67,7 @@ fn a_broken_stream_leaves_the_others_of_its_connection_whole() {
 }
 
 #[test]
-fn a_close_takes_every_stream_with_it() {
+fn the_close_path_ends_every_stream_of_its_connection() {
     let (plain, secure) = (Stage::plain(Limits::default()), Stage::secure(Limits::default()));
     for (&address, &over_udp) in plain.addresses().iter().zip(secure.addresses()) {
         together(async {
@@ -84,7 +84,7 @@ fn a_close_takes_every_stream_with_it() {
 }
 
 #[test]
-fn a_stopping_origin_leaves_nobody_waiting() {
+fn stopping_the_origin_ends_pending_requests() {
     for protocol in [Protocol::Http2, Protocol::Http3] {
         for family in 0..2 {
             let stage = Stage::secure(Limits::default());
@@ -108,7 +108,7 @@ fn a_stopping_origin_leaves_nobody_waiting() {
 }
 
 #[test]
-fn content_that_nobody_reads_is_stopped_without_an_error() {
+fn stops_an_unread_http3_upload_with_h3_no_error() {
     let stage = Stage::secure(Limits::default());
     for &address in stage.addresses() {
         together(async {

@@ -6,7 +6,7 @@ use sixmark_testkit::client::{Http2, Http3, Protocol, tcp, together};
 use super::{Stage, get};
 
 #[test]
-fn it_says_how_many_streams_there_may_be() {
+fn announces_the_http2_stream_limit() {
     let stage = Stage::plain(Limits { streams: 7, ..Limits::default() });
     for &address in stage.addresses() {
         together(async {
@@ -18,7 +18,7 @@ fn it_says_how_many_streams_there_may_be() {
 }
 
 #[test]
-fn more_streams_than_allowed_wait_for_their_turn_over_quic() {
+fn http3_requests_beyond_the_stream_limit_wait_their_turn() {
     let stage = Stage::secure(Limits { streams: 2, ..Limits::default() });
     for &address in stage.addresses() {
         together(async {
@@ -33,7 +33,7 @@ fn more_streams_than_allowed_wait_for_their_turn_over_quic() {
 }
 
 #[test]
-fn http1_closes_after_so_many_requests() {
+fn http1_closes_the_connection_after_the_request_limit() {
     for stage in Stage::both(Limits { goaway_after: Some(1), ..Limits::default() }) {
         for &address in stage.addresses() {
             let answer = stage.ask(Protocol::Http1, address, get("/health")).unwrap();
@@ -43,7 +43,7 @@ fn http1_closes_after_so_many_requests() {
 }
 
 #[test]
-fn http2_goes_away_after_so_many_requests_and_answers_what_came_before() {
+fn http2_closes_after_the_request_limit_and_answers_earlier_requests() {
     let stage = Stage::plain(Limits { goaway_after: Some(3), ..Limits::default() });
     for &address in stage.addresses() {
         together(async {
@@ -60,7 +60,7 @@ fn http2_goes_away_after_so_many_requests_and_answers_what_came_before() {
 }
 
 #[test]
-fn http3_goes_away_after_so_many_requests_and_answers_what_came_before() {
+fn http3_closes_after_the_request_limit_and_answers_earlier_requests() {
     let stage = Stage::secure(Limits { goaway_after: Some(3), ..Limits::default() });
     for &address in stage.addresses() {
         together(async {
@@ -76,7 +76,7 @@ fn http3_goes_away_after_so_many_requests_and_answers_what_came_before() {
 }
 
 #[test]
-fn a_retry_comes_before_the_connection() {
+fn answers_over_http3_with_retry_enabled() {
     let stage = Stage::secure(Limits { retry: true, ..Limits::default() });
     for &address in stage.addresses() {
         let answer = stage.ask(Protocol::Http3, address, get("/health")).unwrap();
@@ -85,7 +85,7 @@ fn a_retry_comes_before_the_connection() {
 }
 
 #[test]
-fn it_speaks_with_a_certificate_from_files_and_refuses_http3_without_one() {
+fn serves_a_certificate_from_files_and_refuses_http3_without_one() {
     let made = rcgen::generate_simple_self_signed(["::1", "127.0.0.1"].map(String::from)).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let [certificate, key] = ["certificate", "key"].map(|name| dir.path().join(name));

@@ -6,7 +6,7 @@ use sixmark_testkit::client::{Protocol, Wish};
 use super::{Stage, everywhere, get};
 
 #[test]
-fn bytes_are_as_many_as_asked_for_and_the_same_everywhere() {
+fn the_bytes_path_serves_the_same_bytes_over_every_protocol() {
     let reference = Stage::plain(Limits::default());
     for n in [0, 1, 65_536, 1_000_003] {
         let path = format!("/bytes/{n}");
@@ -22,7 +22,7 @@ fn bytes_are_as_many_as_asked_for_and_the_same_everywhere() {
 }
 
 #[test]
-fn a_head_tells_the_length_and_has_no_content() {
+fn a_head_response_has_content_length_and_no_body() {
     everywhere(|protocol, ask| {
         for (path, length) in [("/bytes/1099511627776", "1099511627776"), ("/truncate/8", "8")] {
             let answer = ask(Wish("HEAD", path, b"")).unwrap();
@@ -33,7 +33,7 @@ fn a_head_tells_the_length_and_has_no_content() {
 }
 
 #[test]
-fn what_has_chunks_over_http1_has_no_length_elsewhere() {
+fn the_chunked_path_uses_chunks_over_http1_and_never_sends_a_length() {
     everywhere(|protocol, ask| {
         let answer = ask(get("/chunked/100000")).unwrap();
         let chunks = answer.field("transfer-encoding") == Some("chunked");
@@ -44,7 +44,7 @@ fn what_has_chunks_over_http1_has_no_length_elsewhere() {
 }
 
 #[test]
-fn an_upload_is_counted() {
+fn the_sink_path_reports_the_size_of_an_upload() {
     everywhere(|protocol, ask| {
         for content in [&b""[..], b"12345", &[7; 300_000]] {
             let answer = ask(Wish("PUT", "/sink", content)).unwrap();
@@ -55,7 +55,7 @@ fn an_upload_is_counted() {
 }
 
 #[test]
-fn the_rest_answers_as_it_is_called() {
+fn other_paths_answer_with_their_expected_status_and_body() {
     everywhere(|protocol, ask| {
         for (path, status, content) in [
             ("/health", 200, "ok\n"),

@@ -82,9 +82,10 @@ impl Desk {
             ["json"] => response.body(Full::from(r#"{"a": [1, {"b": "c"}]}"#)).unwrap(),
             // Deleted in the request after the one that set it, by a date of this century.
             ["session"] => {
-                let cookie = match asked.head.contains_key(COOKIE) {
-                    true => "session=; Expires=Sat, 01-Jan-22 00:00:00 GMT",
-                    false => "session=1",
+                let cookie = if asked.head.contains_key(COOKIE) {
+                    "session=; Expires=Sat, 01-Jan-22 00:00:00 GMT"
+                } else {
+                    "session=1"
                 };
                 response.header(SET_COOKIE, cookie).body(Full::from("hello")).unwrap()
             }
@@ -98,12 +99,11 @@ impl Desk {
                 response.header(SET_COOKIE, cookie).body(Full::from("hello")).unwrap()
             }
             ["visit", ..] => {
-                let visitor = match asked.head.contains_key(COOKIE) {
-                    true => "visits=again; Path=/visit".to_owned(),
-                    false => {
-                        let number = self.visitors.fetch_add(1, Ordering::SeqCst);
-                        format!("visitor={number}; Path=/visit")
-                    }
+                let visitor = if asked.head.contains_key(COOKIE) {
+                    "visits=again; Path=/visit".to_owned()
+                } else {
+                    let number = self.visitors.fetch_add(1, Ordering::SeqCst);
+                    format!("visitor={number}; Path=/visit")
                 };
                 response.header(SET_COOKIE, visitor).body(Full::from("hello")).unwrap()
             }

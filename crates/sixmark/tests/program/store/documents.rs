@@ -61,7 +61,7 @@ fn a_headline_has_the_figures_of_each_family_or_side() {
 }
 
 #[test]
-fn what_the_end_cut_off_did_not_fail() {
+fn a_headline_does_not_count_abandoned_requests_as_failed() {
     let mut document: Value = serde_json::from_str(super::RUN).unwrap();
     let of = &mut document["families"]["ipv6"];
     of["requests"]["sent"] = 15.into();

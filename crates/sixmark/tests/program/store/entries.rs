@@ -20,7 +20,7 @@ fn keep(store: &mut Store, document: &str, started: &str, label: Option<&str>) -
 }
 
 #[test]
-fn what_was_kept_comes_back_to_the_byte() {
+fn returns_a_stored_document_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.sqlite");
     let command = ["sixmark", "run", "ü b"].map(str::to_owned);
@@ -39,7 +39,7 @@ fn what_was_kept_comes_back_to_the_byte() {
 }
 
 #[test]
-fn a_verdict_that_an_earlier_version_gave_a_run_is_not_told() {
+fn ignores_the_verdict_of_a_stored_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder.path().join("results.sqlite"));
     let verdict = headline(&comparison(), "2026-07-31T12:00:00Z").verdict;
@@ -50,7 +50,7 @@ fn a_verdict_that_an_earlier_version_gave_a_run_is_not_told() {
 }
 
 #[test]
-fn what_is_renewed_keeps_its_number_even_where_it_was_deleted_meanwhile() {
+fn an_updated_entry_keeps_its_number_even_after_deletion() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder.path().join("results.sqlite"));
     let document = comparison();
@@ -69,7 +69,7 @@ fn what_is_renewed_keeps_its_number_even_where_it_was_deleted_meanwhile() {
 }
 
 #[test]
-fn filters_are_all_of_them_to_fit_and_the_newest_comes_first() {
+fn lists_the_entries_that_match_every_filter_newest_first() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder.path().join("results.sqlite"));
     let other = RUN.replace("/bytes/100", "/Other_100%");
@@ -98,7 +98,7 @@ fn filters_are_all_of_them_to_fit_and_the_newest_comes_first() {
 }
 
 #[test]
-fn a_number_is_not_given_twice_and_what_is_deleted_leaves_the_file() {
+fn deletion_shrinks_the_file_and_does_not_reuse_entry_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.sqlite");
     let large = format!("{RUN}{}", " ".repeat(1 << 20));
@@ -116,7 +116,7 @@ fn a_number_is_not_given_twice_and_what_is_deleted_leaves_the_file() {
 
 /// The file is not there when they begin.
 #[test]
-fn many_keep_at_once_and_none_is_lost() {
+fn concurrent_writers_lose_no_entry() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.sqlite");
     let keeps = |_| {
@@ -137,7 +137,7 @@ fn many_keep_at_once_and_none_is_lost() {
 }
 
 #[test]
-fn what_is_no_store_is_left_alone_and_said_in_a_line() {
+fn leaves_a_foreign_file_unchanged_and_reports_it_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let of = |name: &str| folder.path().join(name);
     std::fs::write(of("text"), "a diary, by far too long to be empty\n".repeat(200)).unwrap();

@@ -47,7 +47,7 @@ fn writes_until_it_is_killed() {
 }
 
 #[test]
-fn kill_9_at_any_moment_loses_nothing_that_was_reported() {
+fn sigkill_at_any_moment_loses_no_reported_entry() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("results.sqlite");
     let mut reported = BTreeMap::new();
@@ -64,7 +64,7 @@ fn kill_9_at_any_moment_loses_nothing_that_was_reported() {
 /// limit is a page and a half above the last one's: it cuts the log in the middle of changes of each
 /// kind, and first of all the making of the store.
 #[test]
-fn an_end_in_the_middle_of_a_write_loses_nothing_that_was_reported() {
+fn sigxfsz_in_the_middle_of_a_write_loses_no_reported_entry() {
     let mut changes = BTreeMap::new();
     for blocks in (1..=20).chain((64..).step_by(12).take(SIZES)) {
         let folder = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ const FATES: [(Fate, &str); 3] = [
 ];
 
 #[test]
-fn what_is_kept_in_a_file_that_is_gone_is_not_reported_as_kept() {
+fn writing_fails_if_the_store_file_was_deleted_or_replaced() {
     let headline = headline(RUN, "2026-07-01T00:00:00Z");
     let entry = NewEntry { headline: &headline, document: RUN, command: &[], label: None };
     for (fate, why) in FATES {
@@ -45,7 +45,7 @@ fn what_is_kept_in_a_file_that_is_gone_is_not_reported_as_kept() {
 
 /// The load hangs until the file is gone, then a signal ends it.
 #[test]
-fn a_document_whose_store_went_away_meanwhile_is_kept_elsewhere() {
+fn saves_the_document_elsewhere_if_the_store_vanishes_during_a_run() {
     for (fate, why) in FATES {
         let folder = tempfile::tempdir().unwrap();
         let (file, aside) = (folder.path().join("results.sqlite"), folder.path().join("aside"));

@@ -22,7 +22,7 @@ const REGENSBURG: [Expected; 4] = [
 ];
 
 #[test]
-fn regensburg_s_figures_do_not_bear_out_its_conclusion_for_linux() {
+fn reanalysis_of_regensburg_contradicts_its_conclusion_for_linux() {
     let published = reanalysis("regensburg");
     let analysis = &published["analyses"][0];
     for (at, (label, ratio, [low, high], higher, pairs, finding)) in
@@ -45,7 +45,7 @@ fn regensburg_s_figures_do_not_bear_out_its_conclusion_for_linux() {
 }
 
 #[test]
-fn anma_s_shares_of_resets_do_not_differ() {
+fn reanalysis_of_anma_finds_no_difference_in_reset_shares() {
     let published = reanalysis("anma");
     let shares = published["analyses"][0]["shares"].as_array().unwrap();
     for (share, (points, half)) in shares.iter().zip([(0.02, 1.14), (-0.71, 0.82)]) {
@@ -63,7 +63,7 @@ fn anma_s_shares_of_resets_do_not_differ() {
 }
 
 #[test]
-fn apache_s_numbers_are_lost_and_that_is_said() {
+fn reanalysis_of_apache_says_that_its_numbers_are_lost() {
     let text = fine(&sixmark(&["study", "reanalyse", "apache"]));
     assert!(text.contains("are lost"), "{text}");
 }
@@ -87,7 +87,7 @@ const ANSWERS: [(&str, &str, &str); 14] = [
 ];
 
 #[test]
-fn claims_are_answered_by_the_published_figures_where_they_allow_a_test() {
+fn reanalysis_tests_claims_against_the_published_figures() {
     for study in ["anma", "towson", "regensburg", "apache", "dell"] {
         let all = reanalysis(study);
         let claims = all["claims"].as_array().unwrap();
@@ -106,7 +106,7 @@ fn claims_are_answered_by_the_published_figures_where_they_allow_a_test() {
 }
 
 #[test]
-fn all_are_listed_shown_and_fine() {
+fn every_built_in_study_is_valid_and_listed_and_shown() {
     let list = fine(&sixmark(&["study", "list"]));
     for name in ["anma", "apache", "blackhole", "dell", "nat64", "regensburg", "towson"] {
         assert!(list.contains(name));

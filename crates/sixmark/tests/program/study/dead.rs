@@ -1,6 +1,6 @@
 //! A study of which a family is down.
 
-use sixmark_testkit::study::{StudyBench, assert_complete, fine};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine};
 use sixmark_testkit::{Origin, refusing};
 use sixmark_units::family::Family;
 
@@ -22,15 +22,15 @@ load = [
 "#;
 
 #[test]
-fn what_a_dead_family_does_is_one_warning_of_a_cell() {
+fn each_cell_of_a_dead_family_has_one_no_response_warning() {
     let origin = Origin::start();
     let (_kept, closed) = refusing(Family::Ipv6);
     let fine_url = origin.url(Family::Ipv4, "");
     let targets =
         format!("targets = [\"http://{closed}\", \"{}\"]\n", fine_url.trim_end_matches('/'));
-    let bench = StudyBench::alone(&format!("{targets}{DEAD}"));
-    fine(&bench.run(&["--quiet"]));
-    let document = bench.document();
+    let fixture = StudyFixture::alone(&format!("{targets}{DEAD}"));
+    fine(&fixture.run(&["--quiet"]));
+    let document = fixture.document();
     assert_complete(&document);
     let why = format!("no answer over IPv6 ({closed}): connection refused; nothing listens there");
     for cell in document["cells"].as_array().unwrap() {

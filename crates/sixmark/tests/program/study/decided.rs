@@ -1,7 +1,7 @@
 //! Studies that go on until their claims are decided.
 
 use serde_json::Value;
-use sixmark_testkit::study::{StudyBench, assert_complete, fine, read, said};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine, read, said};
 
 /// A claim that four repetitions decide, two that need the cells of 2 ms, of which the first takes
 /// more exchanges than there is time for, and one without figures.
@@ -70,12 +70,12 @@ fn of_rounds(document: &Value) -> Vec<&Value> {
 
 #[test]
 fn only_cells_that_undecided_claims_need_are_measured_again() {
-    let bench = StudyBench::new(CLAIMED);
-    let output = bench.run(&["--until", "decided", "--at-most", "8s"]);
+    let fixture = StudyFixture::new(CLAIMED);
+    let output = fixture.run(&["--until", "decided", "--at-most", "8s"]);
     let (text, progress) = (fine(&output), said(&output));
     assert!(progress.contains("after 4 repetitions 1 claim is decided, 2 undecided"), "{progress}");
     assert!(progress.contains("; 2 cells are measured again"), "{progress}");
-    let document = bench.document();
+    let document = fixture.document();
     assert_complete(&document);
     assert_eq!(document["cells_planned"], document["cells"].as_array().unwrap().len());
     let looks: Vec<u64> = document["until"]["looks"]
@@ -109,48 +109,48 @@ fn only_cells_that_undecided_claims_need_are_measured_again() {
 }
 
 #[test]
-fn a_study_goes_on_with_what_it_has_if_it_is_given_more_time() {
-    let bench = StudyBench::new(CLAIMED);
+fn resuming_with_more_time_keeps_the_cells_already_measured() {
+    let fixture = StudyFixture::new(CLAIMED);
     // No round fits into this time.
-    fine(&bench.run(&["--until", "decided", "--at-most", "1ms", "--quiet"]));
-    let before = bench.document();
+    fine(&fixture.run(&["--until", "decided", "--at-most", "1ms", "--quiet"]));
+    let before = fixture.document();
     assert_complete(&before);
     assert!(of_rounds(&before).is_empty());
     assert_eq!(before["until"]["looks"], serde_json::json!([4]));
     // Without more time it stays as it is.
-    fine(&bench.resume(&["--quiet"]));
-    assert_eq!(bench.document()["updated"], before["updated"]);
-    fine(&bench.resume(&["--until", "decided", "--at-most", "2s", "--quiet"]));
-    let after = bench.document();
+    fine(&fixture.resume(&["--quiet"]));
+    assert_eq!(fixture.document()["updated"], before["updated"]);
+    fine(&fixture.resume(&["--until", "decided", "--at-most", "2s", "--quiet"]));
+    let after = fixture.document();
     assert_complete(&after);
     assert!(!of_rounds(&after).is_empty());
     // What the first look decided stands.
     assert_eq!(claim(&after, "slower"), claim(&before, "slower"));
     let first = |document: &Value| document["cells"].as_array().unwrap()[..24].to_vec();
     assert_eq!(first(&after), first(&before), "no cell is measured twice");
-    assert!(read(&bench.cells()[0])["cell"].is_object());
+    assert!(read(&fixture.cells()[0])["cell"].is_object());
     // Looks that can't have been would never end.
     let damaged = after.to_string().replace("\"looks\":[4,", "\"looks\":[4294967295,");
     assert_ne!(damaged, after.to_string());
-    std::fs::write(bench.path("out/study.json"), damaged).unwrap();
-    let refused = bench.resume(&["--until", "decided"]);
+    std::fs::write(fixture.path("out/study.json"), damaged).unwrap();
+    let refused = fixture.resume(&["--until", "decided"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(said(&refused).contains("until.looks does not fit the "), "{}", said(&refused));
 }
 
 #[test]
-fn what_cannot_go_on_until_it_is_decided_is_refused() {
-    let bench = StudyBench::new(CLAIMED);
-    fine(&bench.run(&["--quiet"]));
-    assert!(bench.document()["until"].is_null());
-    let refused = bench.resume(&["--until", "decided"]);
+fn rejects_invalid_uses_of_until_decided() {
+    let fixture = StudyFixture::new(CLAIMED);
+    fine(&fixture.run(&["--quiet"]));
+    assert!(fixture.document()["until"].is_null());
+    let refused = fixture.resume(&["--until", "decided"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(said(&refused).contains("was begun without --until decided"), "{}", said(&refused));
     let (of_claims, _) = CLAIMED.split_once("[[claims]]").unwrap();
-    let none = StudyBench::new(of_claims).run(&["--until", "decided"]);
+    let none = StudyFixture::new(of_claims).run(&["--until", "decided"]);
     assert_eq!(none.status.code(), Some(2));
     assert!(said(&none).contains("the study 'claimed' has no [[claims]]"), "{}", said(&none));
-    let alone = StudyBench::new(CLAIMED).run(&["--at-most", "1s"]);
+    let alone = StudyFixture::new(CLAIMED).run(&["--at-most", "1s"]);
     assert_eq!(alone.status.code(), Some(2));
     assert!(said(&alone).contains("--until"), "{}", said(&alone));
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sixmark::report::documents::Document;
 use sixmark_testkit::forms::STUDY;
 use sixmark_testkit::sixmark;
-use sixmark_testkit::study::{StudyBench, fine};
+use sixmark_testkit::study::{StudyFixture, fine};
 
 const SOME: &str = r#"
 name = "some"
@@ -66,15 +66,15 @@ pairs = [{ a = { family = "ipv6" }, b = { family = "ipv4" } }]
 
 /// A document with something in every list.
 fn sample() -> Value {
-    let bench = StudyBench::new(SOME);
-    std::fs::write(bench.path("published.toml"), PUBLISHED).unwrap();
-    fine(&bench.run(&["--quiet"]));
-    std::fs::remove_file(&bench.cells()[0]).unwrap();
-    let mut document = bench.document();
+    let fixture = StudyFixture::new(SOME);
+    std::fs::write(fixture.path("published.toml"), PUBLISHED).unwrap();
+    fine(&fixture.run(&["--quiet"]));
+    std::fs::remove_file(&fixture.cells()[0]).unwrap();
+    let mut document = fixture.document();
     document["environment"]["cpu"] = json!("Another");
-    std::fs::write(bench.path("out/study.json"), document.to_string()).unwrap();
-    fine(&bench.resume(&["--quiet", "--force"]));
-    let mut document = bench.document();
+    std::fs::write(fixture.path("out/study.json"), document.to_string()).unwrap();
+    fine(&fixture.resume(&["--quiet", "--force"]));
+    let mut document = fixture.document();
     // A cell has warnings only where something is doubtful.
     document["cells"][0]["warnings"] = json!([{ "code": "x", "message": "X" }]);
     document["programs"] = json!({ "ab": "2.3" });
@@ -82,7 +82,7 @@ fn sample() -> Value {
 }
 
 #[test]
-fn it_is_of_the_published_form_and_survives_being_read() {
+fn a_study_document_fits_its_schema_and_survives_a_round_trip() {
     let (schema, validator) = (STUDY.schema(), STUDY.validator());
     assert!(jsonschema::meta::is_valid(&schema));
     let good = sample();
@@ -111,7 +111,7 @@ fn it_is_of_the_published_form_and_survives_being_read() {
 
 /// Takes each field of each object away, and adds one.
 #[test]
-fn the_schema_knows_every_field() {
+fn the_schema_requires_every_field_and_rejects_unknown_ones() {
     let good = sample();
     // Names of settings, programs and measures, and families as far as there are any.
     let free = ["/sysctls", "/programs", "/families", "/given", "/status", "/ipv6", "/ipv4"];
@@ -119,11 +119,11 @@ fn the_schema_knows_every_field() {
 }
 
 #[test]
-fn a_kept_study_is_shown_again() {
-    let bench = StudyBench::new(super::tiny::TINY);
-    let text = fine(&bench.run(&[]));
-    assert_eq!(fine(&sixmark(&["study", "show", &bench.out()])), text);
-    let markdown = fine(&sixmark(&["study", "show", &bench.out(), "--markdown"]));
+fn study_show_reprints_the_report_of_a_finished_study() {
+    let fixture = StudyFixture::new(super::tiny::TINY);
+    let text = fine(&fixture.run(&[]));
+    assert_eq!(fine(&sixmark(&["study", "show", &fixture.out()])), text);
+    let markdown = fine(&sixmark(&["study", "show", &fixture.out(), "--markdown"]));
     assert!(
         markdown.starts_with("### Study: A tiny study\n") && markdown.contains("| size |"),
         "{markdown}"

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 use sixmark_testkit::Origin;
 use sixmark_testkit::complaint;
-use sixmark_testkit::study::{StudyBench, assert_complete, fine};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine};
 use sixmark_units::family::Family;
 
 /// A study with a lab, which varies what only the lab can set up.
@@ -60,10 +60,10 @@ command = ["no-such-server"]
 urls = ["http://[{server.ipv6}]:81", "http://{server.ipv4}:81"]
 "#;
 
-fn in_lab() -> StudyBench {
-    let bench = StudyBench::alone(IN_LAB);
-    fs::write(bench.path("lab.toml"), LAB).unwrap();
-    bench
+fn in_lab() -> StudyFixture {
+    let fixture = StudyFixture::alone(IN_LAB);
+    fs::write(fixture.path("lab.toml"), LAB).unwrap();
+    fixture
 }
 
 /// Returns the options that name this server for a service.
@@ -83,10 +83,10 @@ fn words<'a>(all: &[&'a [String]], more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_study_with_a_lab_loads_servers_elsewhere_and_reports_what_nobody_set() {
-    let (bench, origin) = (in_lab(), Origin::start());
+fn a_lab_study_of_external_servers_reports_uncontrolled_settings() {
+    let (fixture, origin) = (in_lab(), Origin::start());
     let web = targets("web", &origin);
-    let run = |more: &[&str]| bench.run(&words(&[&web], more));
+    let run = |more: &[&str]| fixture.run(&words(&[&web], more));
 
     let line = complaint(&run(&[]), 2);
     assert!(
@@ -98,10 +98,10 @@ fn a_study_with_a_lab_loads_servers_elsewhere_and_reports_what_nobody_set() {
         let line = complaint(&run(&["--level", level]), 2);
         assert!(line.contains(wrong), "{line}");
     }
-    assert!(!bench.path("out").exists());
+    assert!(!fixture.path("out").exists());
 
     let report = fine(&run(&["--level", "offload=off"]));
-    let document = bench.document();
+    let document = fixture.document();
     assert_complete(&document);
     assert_eq!(document["cells_planned"], 6, "one server, one level, two families, three times");
     assert!(document["lab"].is_null());
@@ -135,14 +135,14 @@ fn a_study_with_a_lab_loads_servers_elsewhere_and_reports_what_nobody_set() {
     );
 
     // It goes on with the servers and levels that it began with, and says if they are others.
-    fs::remove_file(bench.path("out/cells/c002-r3.json")).unwrap();
+    fs::remove_file(fixture.path("out/cells/c002-r3.json")).unwrap();
     let elsewhere = Origin::start();
     let others = targets("web", &elsewhere);
-    let changed = bench.resume(&words(&[&others], &["--level", "offload=off", "--quiet"]));
+    let changed = fixture.resume(&words(&[&others], &["--level", "offload=off", "--quiet"]));
     let line = complaint(&changed, 2);
     assert!(line.contains("the targets was web=http://"), "{line}");
-    fine(&bench.resume(&["--quiet"]));
-    assert_complete(&bench.document());
+    fine(&fixture.resume(&["--quiet"]));
+    assert_complete(&fixture.document());
 }
 
 /// A study of a generated file, whose service would be started here.
@@ -168,19 +168,19 @@ command = ["no-such-server"]
 "#;
 
 #[test]
-fn servers_that_do_not_answer_as_the_study_needs_are_named_before_the_first_cell() {
-    let (bench, origin) = (StudyBench::alone(OF_FILE), Origin::start());
+fn rejects_unsuitable_targets_before_the_first_cell() {
+    let (fixture, origin) = (StudyFixture::alone(OF_FILE), Origin::start());
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (six, four) = (origin.url(Family::Ipv6, ""), format!("http://{gone}"));
-    let line = complaint(&bench.run(&["--target", &six, "--target", &four]), 3);
+    let line = complaint(&fixture.run(&["--target", &six, "--target", &four]), 3);
     assert!(line.contains(&format!("{four}/bytes/10 can't be reached")), "{line}");
-    let line = complaint(&bench.run(&["--target", &six]), 2);
+    let line = complaint(&fixture.run(&["--target", &six]), 2);
     assert!(line.contains("has no URL of the family that it loads"), "{line}");
-    let line = complaint(&bench.run(&["--target", "wob=http://127.0.0.1:1"]), 2);
+    let line = complaint(&fixture.run(&["--target", "wob=http://127.0.0.1:1"]), 2);
     assert!(line.contains("no service 'wob'; it has: web"), "{line}");
-    let line = complaint(&bench.run(&["--target", &format!("{six}/path")]), 2);
+    let line = complaint(&fixture.run(&["--target", &format!("{six}/path")]), 2);
     assert!(line.contains("omit the path"), "{line}");
-    let line = complaint(&bench.run(&["--level", "size=10"]), 2);
+    let line = complaint(&fixture.run(&["--level", "size=10"]), 2);
     assert!(line.contains("add --target"), "{line}");
 
     for (path, wrong) in
@@ -188,25 +188,25 @@ fn servers_that_do_not_answer_as_the_study_needs_are_named_before_the_first_cell
     {
         let text = OF_FILE.replace("/bytes/{size}", path).replace("bytes/{size}", &path[1..]);
         let text = text.replace("size = \"{size}\"", "size = 10").replace("[10, 20]", "[10]");
-        fs::write(bench.path("study.toml"), text).unwrap();
+        fs::write(fixture.path("study.toml"), text).unwrap();
         let four = origin.url(Family::Ipv4, "");
-        let line = complaint(&bench.run(&["--target", &six, "--target", &four]), 3);
+        let line = complaint(&fixture.run(&["--target", &six, "--target", &four]), 3);
         assert!(line.contains(wrong), "{line}");
     }
-    assert!(!bench.path("out").exists(), "nothing was begun");
+    assert!(!fixture.path("out").exists(), "nothing was begun");
 }
 
 #[test]
-fn a_study_whose_server_is_gone_keeps_its_cells_and_goes_on() {
-    let bench = StudyBench::alone(OF_FILE);
+fn resuming_without_the_server_fails_and_keeps_the_cells() {
+    let fixture = StudyFixture::alone(OF_FILE);
     let origin = Origin::start();
     let four = origin.url(Family::Ipv4, "");
     let six = origin.url(Family::Ipv6, "");
-    fine(&bench.run(&["--quiet", "--target", &six, "--target", &four]));
-    assert_complete(&bench.document());
-    fs::remove_file(bench.path("out/cells/c001-r1.json")).unwrap();
+    fine(&fixture.run(&["--quiet", "--target", &six, "--target", &four]));
+    assert_complete(&fixture.document());
+    fs::remove_file(fixture.path("out/cells/c001-r1.json")).unwrap();
     drop(origin);
-    let line = complaint(&bench.resume(&["--quiet"]), 3);
+    let line = complaint(&fixture.resume(&["--quiet"]), 3);
     assert!(line.contains("can't be reached"), "{line}");
-    assert_eq!(bench.cells().len(), 11, "nothing is lost");
+    assert_eq!(fixture.cells().len(), 11, "nothing is lost");
 }

@@ -1,17 +1,17 @@
 //! What is wrong with a study's file, and what it lacks.
 
-use sixmark_testkit::study::{StudyBench, fine, said};
+use sixmark_testkit::study::{StudyFixture, fine, said};
 use sixmark_testkit::{complaint, sixmark};
 
 fn check(text: &str) -> (Option<i32>, String, String) {
-    let bench = StudyBench::new(text);
-    let output = sixmark(&["study", "check", &bench.file()]);
-    let name = bench.file();
+    let fixture = StudyFixture::new(text);
+    let output = sixmark(&["study", "check", &fixture.file()]);
+    let name = fixture.file();
     (output.status.code(), said(&output), name)
 }
 
 #[test]
-fn every_mistake_has_a_line_of_its_own() {
+fn reports_each_mistake_in_a_study_file_on_its_own_line() {
     let (status, said, name) =
         check("name = 'X'\norder = 'any'\n[options]\ncuont = 1\n[factors]\nfamily = ['ipx']\n");
     assert_eq!(status, Some(2));
@@ -25,7 +25,7 @@ fn every_mistake_has_a_line_of_its_own() {
 }
 
 #[test]
-fn options_are_refused_in_the_words_of_a_run() {
+fn rejects_bad_options_with_the_messages_of_sixmark_run() {
     for (options, line, part) in [
         ("count = 'many'", 4, "of 1 or more"),
         ("ratio = '0:0'", 4, "0:0"),
@@ -43,20 +43,20 @@ fn options_are_refused_in_the_words_of_a_run() {
 }
 
 #[test]
-fn a_study_that_is_fine_is_said_to_be() {
-    let bench = StudyBench::new(super::tiny::TINY);
-    let text = fine(&sixmark(&["study", "check", &bench.file()]));
+fn check_and_show_summarise_a_valid_study() {
+    let fixture = StudyFixture::new(super::tiny::TINY);
+    let text = fine(&sixmark(&["study", "check", &fixture.file()]));
     assert!(text.contains("4 combinations, 3 times each: 12 cells"), "{text}");
-    let text = fine(&sixmark(&["study", "show", &bench.file()]));
+    let text = fine(&sixmark(&["study", "show", &fixture.file()]));
     for part in ["A tiny study", "ipv6, ipv4", "100, 2000", "12 cells"] {
         assert!(text.contains(part), "{text}");
     }
-    let output = sixmark(&["study", "run", &bench.file(), "--quick"]);
+    let output = sixmark(&["study", "run", &fixture.file(), "--quick"]);
     assert!(complaint(&output, 2).contains("[quick]"));
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn names_missing_studies_and_programs_and_failing_services() {
     let output = sixmark(&["study", "run", "no-such-study"]);
     let line = complaint(&output, 2);
     assert!(
@@ -94,19 +94,19 @@ fn what_is_not_there_is_named() {
 
 #[test]
 fn a_client_that_is_missing_is_named_with_its_package() {
-    let bench = StudyBench::new(
+    let fixture = StudyFixture::new(
         "name = 'x'\n[options]\ncount = 1\n[factors]\nclient = ['ab']\nfamily = ['ipv6', 'ipv4']\n",
     );
-    let (file, out) = (bench.file(), bench.out());
+    let (file, out) = (fixture.file(), fixture.out());
     let mut command = sixmark_testkit::command(&["study", "run", &file, "--out", &out]);
     let output = command.env("PATH", "/nonexistent").output().unwrap();
     let line = complaint(&output, 3);
     assert!(line.contains("needs ab") && line.contains("package apache2-utils"), "{line}");
-    assert!(!bench.path("out").exists(), "nothing was begun");
+    assert!(!fixture.path("out").exists(), "nothing was begun");
 }
 
 #[test]
-fn the_short_form_is_checked_too() {
+fn checks_the_quick_section_of_a_study_file() {
     let (status, said, name) = check(
         "name = 'x'\n[options]\ncount = 2\n[quick]\nrepetitions = 1\n[quick.options]\ncount = 'x'\n",
     );
@@ -118,12 +118,12 @@ fn the_short_form_is_checked_too() {
 }
 
 #[test]
-fn a_service_that_ends_ends_the_study() {
+fn a_study_ends_when_a_service_exits() {
     let text = "name = 'x'\npath = '/delay/10'\nrepetitions = 1000\n[options]\ncount = 1\nconcurrency = 1\n\
         [services.brief]\ncommand = ['sh', '-c', 'echo brief is up; sleep 1; exit 7']\nready = { line = 'up' }\n";
-    let bench =
-        StudyBench::new(&text.replace("[services.brief]", "server = 'origin'\n[services.brief]"));
-    let output = bench.run(&["--quiet"]);
+    let fixture =
+        StudyFixture::new(&text.replace("[services.brief]", "server = 'origin'\n[services.brief]"));
+    let output = fixture.run(&["--quiet"]);
     let line = complaint(&output, 3);
     assert!(
         line.contains("the service brief ended by itself") && line.contains("--resume"),

@@ -5,7 +5,7 @@ use std::process::Output;
 
 use sixmark_testkit::forms::STUDY;
 use sixmark_testkit::sixmark;
-use sixmark_testkit::study::{StudyBench, fine, said};
+use sixmark_testkit::study::{StudyFixture, fine, said};
 
 /// A study of this machine, to which other systems can be added.
 const SYSTEMS: &str = r#"
@@ -60,13 +60,13 @@ const CURL: &str = r#"{"exitcode":0,"http_code":200,"num_connects":1,"remote_ip"
 
 const IPERF3: &str = r#"{"start":{"version":"iperf 3.16","connected":[{"remote_host":"2001:db8::1"}],"test_start":{"protocol":"TCP","reverse":0}},"end":{"sum_received":{"seconds":1.0,"bits_per_second":80000000.0}}}"#;
 
-struct ImportBench(StudyBench);
+struct ImportFixture(StudyFixture);
 
-impl ImportBench {
-    fn new(text: &str) -> ImportBench {
-        let bench = StudyBench::new(text);
-        fine(&bench.run(&["--quiet"]));
-        ImportBench(bench)
+impl ImportFixture {
+    fn new(text: &str) -> ImportFixture {
+        let fixture = StudyFixture::new(text);
+        fine(&fixture.run(&["--quiet"]));
+        ImportFixture(fixture)
     }
 
     /// Writes a file and returns its path.
@@ -94,22 +94,22 @@ impl ImportBench {
 }
 
 #[test]
-fn files_of_other_systems_become_cells_of_a_new_level() {
-    let bench = ImportBench::new(SYSTEMS);
-    let before = bench.0.document();
+fn imports_tool_output_of_other_systems_as_cells_of_a_new_level() {
+    let fixture = ImportFixture::new(SYSTEMS);
+    let before = fixture.0.document();
     let logs = [1, 2].map(|n| {
         let log = WGET.replace("10:00:01", &format!("10:00:0{n}"));
-        bench.file(&format!("wget-{n}.log"), &log)
+        fixture.file(&format!("wget-{n}.log"), &log)
     });
     let at = "system=windows-11,size=1000";
-    let said = fine(&bench.import(at, &[&logs[0], &logs[1]]));
+    let said = fine(&fixture.import(at, &[&logs[0], &logs[1]]));
     assert!(said.contains("imported 2 cells (i001-r1, i001-r2)"), "{said}");
-    let curl = bench.file("curl.json", CURL);
-    fine(&bench.import(at, &[&curl]));
-    let iperf3 = bench.file("iperf3.json", IPERF3);
-    fine(&bench.import("system=netbsd,size=5000", &[&iperf3]));
+    let curl = fixture.file("curl.json", CURL);
+    fine(&fixture.import(at, &[&curl]));
+    let iperf3 = fixture.file("iperf3.json", IPERF3);
+    fine(&fixture.import("system=netbsd,size=5000", &[&iperf3]));
 
-    let document = bench.0.document();
+    let document = fixture.0.document();
     STUDY.check(&document);
     assert_eq!(document["ended"], "complete");
     assert_eq!(document["cells_planned"], before["cells_planned"]);
@@ -122,13 +122,13 @@ fn files_of_other_systems_become_cells_of_a_new_level() {
     let from = &cells[14]["imported"];
     assert_eq!((&from["file"], &from["tool"]), (&"curl.json".into(), &"curl".into()));
     assert_eq!(from["version"], "libcurl/8.4.0 Schannel");
-    let copy = bench.0.path("out").join(from["copy"].as_str().unwrap());
+    let copy = fixture.0.path("out").join(from["copy"].as_str().unwrap());
     assert_eq!(fs::read_to_string(copy).unwrap(), CURL);
     let codes = document["warnings"].as_array().unwrap().iter().map(|w| w["code"].clone());
     assert!(codes.into_iter().any(|code| code == "imported_cells"));
 
-    let shown = fine(&sixmark(&["study", "show", &bench.0.out()]));
-    let page = fs::read_to_string(bench.0.path("out/report.html")).unwrap();
+    let shown = fine(&sixmark(&["study", "show", &fixture.0.out()]));
+    let page = fs::read_to_string(fixture.0.path("out/report.html")).unwrap();
     for text in [&shown, &page] {
         for part in ["windows-11", "7.25", "libcurl/8.4.0", "12 of 12 cells"] {
             assert!(text.contains(part), "{part}: {text}");
@@ -136,20 +136,20 @@ fn files_of_other_systems_become_cells_of_a_new_level() {
         // A terminal has headings in capitals.
         assert!(text.to_lowercase().contains("imported cells"), "{text}");
     }
-    let markdown = fine(&sixmark(&["study", "show", "--markdown", &bench.0.out()]));
+    let markdown = fine(&sixmark(&["study", "show", "--markdown", &fixture.0.out()]));
     assert!(markdown.contains("wget-1.log") && markdown.contains("4 imported cells"), "{markdown}");
 
     // A study that is resumed keeps them.
-    let resumed = bench.0.resume(&["--quiet"]);
+    let resumed = fixture.0.resume(&["--quiet"]);
     fine(&resumed);
-    assert_eq!(bench.0.document()["cells"], document["cells"]);
-    fs::remove_file(bench.0.path("out/cells/c001-r1.json")).unwrap();
-    let interrupted = fs::read_to_string(bench.0.path("out/study.json")).unwrap();
+    assert_eq!(fixture.0.document()["cells"], document["cells"]);
+    fs::remove_file(fixture.0.path("out/cells/c001-r1.json")).unwrap();
+    let interrupted = fs::read_to_string(fixture.0.path("out/study.json")).unwrap();
     let interrupted = interrupted
         .replace("\"ended\": \"complete\",\n  \"factors\"", "\"ended\": null,\n  \"factors\"");
-    fs::write(bench.0.path("out/study.json"), interrupted).unwrap();
-    fine(&bench.0.resume(&["--quiet"]));
-    let again = bench.0.document();
+    fs::write(fixture.0.path("out/study.json"), interrupted).unwrap();
+    fine(&fixture.0.resume(&["--quiet"]));
+    let again = fixture.0.document();
     assert_eq!(
         (again["cells"].as_array().unwrap().len(), &again["factors"]),
         (16, &document["factors"])
@@ -159,10 +159,10 @@ fn files_of_other_systems_become_cells_of_a_new_level() {
 }
 
 #[test]
-fn bad_input_is_one_line_and_changes_nothing() {
-    let bench = ImportBench::new(SYSTEMS);
+fn rejects_bad_imports_in_one_line_and_changes_nothing() {
+    let fixture = ImportFixture::new(SYSTEMS);
     let at = "system=windows-11,size=1000";
-    let good = bench.file("good.log", WGET);
+    let good = fixture.file("good.log", WGET);
     let mixed = format!("{WGET}{}", WGET.replace("[2001:db8::1]", "192.0.2.1"));
     let large = "x".repeat((16 << 20) + 1);
     for (name, text, why) in [
@@ -173,43 +173,46 @@ fn bad_input_is_one_line_and_changes_nothing() {
         ("version", &WGET.replace("MB/s)", "MB per s)"), "line 9: its output has"),
         ("large", &large, "is larger than 16 MiB"),
     ] {
-        let path = bench.file(name, text);
+        let path = fixture.file(name, text);
         let why = why.replace("PATH", &path);
-        bench.refuses(|| bench.import(at, &[&good, &path]), &why);
+        fixture.refuses(|| fixture.import(at, &[&good, &path]), &why);
     }
-    let folder = bench.0.path("").display().to_string();
-    bench.refuses(|| bench.import(at, &[&folder]), "is not a regular file");
-    bench.refuses(|| bench.import(at, &["nowhere.log"]), "can't be read");
-    bench.refuses(|| bench.import(at, &[&good, &good]), "the same file was imported");
-    bench.refuses(|| bench.import("size=1000", &[&good]), "needs a level of system");
-    bench.refuses(|| bench.import("system=w", &[&good]), "needs a level of size (1000, 5000)");
-    bench.refuses(|| bench.import("system=w,size=7", &[&good]), "'7' is not a level of size");
+    let folder = fixture.0.path("").display().to_string();
+    fixture.refuses(|| fixture.import(at, &[&folder]), "is not a regular file");
+    fixture.refuses(|| fixture.import(at, &["nowhere.log"]), "can't be read");
+    fixture.refuses(|| fixture.import(at, &[&good, &good]), "the same file was imported");
+    fixture.refuses(|| fixture.import("size=1000", &[&good]), "needs a level of system");
+    fixture.refuses(|| fixture.import("system=w", &[&good]), "needs a level of size (1000, 5000)");
+    fixture.refuses(|| fixture.import("system=w,size=7", &[&good]), "'7' is not a level of size");
     let over4 = "system=w,size=1000,family=ipv4";
-    bench.refuses(|| bench.import(over4, &[&good]), "but --at says IPv4");
-    bench.refuses(|| bench.import("system=this machine,size=1000", &[&good]), "another name");
-    bench.refuses(|| bench.import(at, &["--tool", "ab", &good]), "output of ab");
-    assert!(!bench.0.path("out/imports").exists(), "nothing was copied");
+    fixture.refuses(|| fixture.import(over4, &[&good]), "but --at says IPv4");
+    fixture.refuses(|| fixture.import("system=this machine,size=1000", &[&good]), "another name");
+    fixture.refuses(|| fixture.import(at, &["--tool", "ab", &good]), "output of ab");
+    assert!(!fixture.0.path("out/imports").exists(), "nothing was copied");
 
-    fine(&bench.import(at, &["--repetition", "2", &good]));
-    bench.refuses(|| bench.import(at, &[&good]), "imported at these levels as i001-r2");
-    let other = bench.file("other.log", &format!("{WGET}\n"));
-    bench.refuses(|| bench.import(at, &["--repetition", "2", &other]), "repetition 2 was imported");
+    fine(&fixture.import(at, &["--repetition", "2", &good]));
+    fixture.refuses(|| fixture.import(at, &[&good]), "imported at these levels as i001-r2");
+    let other = fixture.file("other.log", &format!("{WGET}\n"));
+    fixture.refuses(
+        || fixture.import(at, &["--repetition", "2", &other]),
+        "repetition 2 was imported",
+    );
 }
 
 #[test]
-fn a_study_says_what_to_write_to_take_imports() {
-    let bench = ImportBench::new(&SYSTEMS.replace("imports = \"system\"\n", ""));
-    let good = bench.file("good.log", WGET);
+fn a_study_without_the_imports_key_explains_how_to_add_it() {
+    let fixture = ImportFixture::new(&SYSTEMS.replace("imports = \"system\"\n", ""));
+    let good = fixture.file("good.log", WGET);
     let at = "system=w,size=1000";
-    bench.refuses(|| bench.import(at, &[&good]), "write imports = \"FACTOR\"");
+    fixture.refuses(|| fixture.import(at, &[&good]), "write imports = \"FACTOR\"");
     // With the key in the copy of its file it takes them, and the document says so.
-    let copy = bench.0.path("out/study.toml");
+    let copy = fixture.0.path("out/study.toml");
     let text = fs::read_to_string(&copy).unwrap();
     fs::write(&copy, text.replace("[options]", "imports = \"system\"\n[options]")).unwrap();
-    fine(&bench.import(at, &[&good]));
-    let document = bench.0.document();
+    fine(&fixture.import(at, &[&good]));
+    let document = fixture.0.document();
     assert_eq!(document["resumed"][0]["changes"].as_array().unwrap().len(), 1);
-    let wrong = StudyBench::new(&SYSTEMS.replace("\"system\"\n", "\"family\"\n"));
+    let wrong = StudyFixture::new(&SYSTEMS.replace("\"system\"\n", "\"family\"\n"));
     let output = sixmark(&["study", "check", &wrong.file()]);
     assert!(
         said(&output).contains("'family' is not a factor to which imports"),

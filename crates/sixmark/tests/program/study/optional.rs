@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 use sixmark_testkit::complaint;
 use sixmark_testkit::sixmark;
-use sixmark_testkit::study::{ORIGIN, StudyBench, assert_complete, fine, said};
+use sixmark_testkit::study::{ORIGIN, StudyFixture, assert_complete, fine, said};
 
 /// Four servers, of which the first can always run. `{program}` is in the folder of the study.
 const SERVERS: &str = r#"
@@ -56,30 +56,31 @@ optional = true
 probe = ["true"]
 "#;
 
-fn servers() -> StudyBench {
-    let bench = StudyBench::new("");
-    let folder = bench.path("").display().to_string();
+fn servers() -> StudyFixture {
+    let fixture = StudyFixture::new("");
+    let folder = fixture.path("").display().to_string();
     let text = format!("{SERVERS}{ORIGIN}").replace("FOLDER/", &folder);
-    fs::write(bench.path("study.toml"), text).unwrap();
-    fs::write(bench.path("published.toml"), "title = \"Theirs\"\nsource = \"somebody\"\n").unwrap();
-    bench
+    fs::write(fixture.path("study.toml"), text).unwrap();
+    fs::write(fixture.path("published.toml"), "title = \"Theirs\"\nsource = \"somebody\"\n")
+        .unwrap();
+    fixture
 }
 
 #[test]
-fn levels_whose_service_can_t_run_are_omitted_with_the_reason_also_when_it_is_resumed() {
-    let bench = servers();
-    let shown = fine(&sixmark(&["study", "show", &bench.file()]));
+fn omits_levels_whose_service_cannot_run_also_on_resume() {
+    let fixture = servers();
+    let shown = fine(&sixmark(&["study", "show", &fixture.file()]));
     let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("gone is omitted: "), "{shown}");
     assert!(flat.contains("unfit is omitted if its probe fails when the study begins"), "{shown}");
     assert!(!flat.contains("the study needs"), "{shown}");
 
-    let report = fine(&bench.run(&[]));
-    let document = bench.document();
+    let report = fine(&fixture.run(&[]));
+    let document = fixture.document();
     assert_complete(&document);
     assert_eq!(document["cells_planned"], 12, "two servers, one disk, two families, three times");
     let gone =
-        format!("{} is not installed (Debian package gone-bin)", bench.path("gone").display());
+        format!("{} is not installed (Debian package gone-bin)", fixture.path("gone").display());
     let at = |factor: &str, level: &str| json!({ "factor": factor, "level": level });
     assert_eq!(
         document["omitted"],
@@ -96,41 +97,41 @@ fn levels_whose_service_can_t_run_are_omitted_with_the_reason_also_when_it_is_re
     assert_eq!(claim["why"], format!("server gone is omitted: {gone}"));
     let flat = report.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("unfit is omitted, with nvme: the kernel has no nvme-tcp."), "{report}");
-    let page = fs::read_to_string(bench.path("out/report.html")).unwrap();
+    let page = fs::read_to_string(fixture.path("out/report.html")).unwrap();
     assert!(page.contains("the kernel has no nvme-tcp"));
 
     // What the study did without when it began it does without to its end.
-    fs::remove_file(bench.path("out/cells/c002-r3.json")).unwrap();
-    let program = bench.path("gone");
+    fs::remove_file(fixture.path("out/cells/c002-r3.json")).unwrap();
+    let program = fixture.path("gone");
     fs::write(&program, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    fine(&bench.resume(&["--quiet"]));
-    assert_complete(&bench.document());
-    assert_eq!(bench.document()["omitted"], document["omitted"]);
+    fine(&fixture.resume(&["--quiet"]));
+    assert_complete(&fixture.document());
+    assert_eq!(fixture.document()["omitted"], document["omitted"]);
 }
 
 #[test]
 fn a_factor_without_a_level_that_can_run_is_refused_in_one_line() {
-    let bench = StudyBench::alone(
+    let fixture = StudyFixture::alone(
         "name = \"x\"\n[factors]\nserver = [\"a\", \"b\"]\nfamily = [\"ipv6\", \"ipv4\"]\n\
          [services.a]\ncommand = [\"no-such-program\"]\noptional = true\n\
          [services.b]\ncommand = [\"{sixmark}\"]\noptional = true\nprobe = [\"false\"]\n",
     );
-    let refused = bench.run(&["--quiet"]);
+    let refused = fixture.run(&["--quiet"]);
     assert_eq!(
         complaint(&refused, 3),
         "sixmark: no level of server remains: these services can't run here: a (no-such-program is not \
          installed); b (its probe failed (exit status: 1))"
     );
-    assert!(!bench.path("out").exists());
+    assert!(!fixture.path("out").exists());
 }
 
 #[test]
-fn a_probe_is_that_of_an_optional_service() {
-    let bench = StudyBench::alone(
+fn rejects_a_probe_on_a_service_that_is_not_optional() {
+    let fixture = StudyFixture::alone(
         "name = \"x\"\n[services.a]\ncommand = [\"true\"]\nprobe = [\"{nowhere}\"]\n",
     );
-    let refused = sixmark(&["study", "check", &bench.file()]);
+    let refused = sixmark(&["study", "check", &fixture.file()]);
     let text = said(&refused);
     assert_eq!(refused.status.code(), Some(2), "{text}");
     assert!(

@@ -1,7 +1,7 @@
 //! docs/study.md says what is so.
 
 use sixmark_testkit::sixmark;
-use sixmark_testkit::study::{StudyBench, fine, said};
+use sixmark_testkit::study::{StudyFixture, fine, said};
 
 const PAGE: &str = include_str!("../../../../../docs/study.md");
 
@@ -12,7 +12,7 @@ fn examples() -> Vec<&'static str> {
 }
 
 #[test]
-fn the_complete_example_runs() {
+fn the_complete_documentation_example_runs() {
     let whole: Vec<_> = examples().into_iter().filter(|e| e.starts_with("name = ")).collect();
     assert_eq!(whole.len(), 1, "one example is complete");
     let dir = tempfile::tempdir().unwrap();
@@ -29,10 +29,10 @@ fn the_complete_example_runs() {
 
 #[test]
 fn every_measure_and_key_is_on_the_page() {
-    let bench = StudyBench::new(
+    let fixture = StudyFixture::new(
         "name = 'x'\nnope = 1\n[options]\nnope = 1\n[[tables]]\nname = 't'\nmeasures = ['nope']\nnope = 1\n[quick]\nnope = 1\n[hooks]\nnope = 1\n[[figures]]\nname = 'f'\nx = 'family'\ny = 'goodput'\nnope = 1\n[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\nnope = 1\n",
     );
-    let output = sixmark(&["study", "check", &bench.file()]);
+    let output = sixmark(&["study", "check", &fixture.file()]);
     let said = said(&output);
     let lists = said.lines().filter_map(|line| line.split_once("allowed: ")).map(|(_, list)| list);
     let names: Vec<&str> = lists.flat_map(|list| list.split(", ")).collect();

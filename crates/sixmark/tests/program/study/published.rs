@@ -106,7 +106,7 @@ fn as_typed(figure: &Value) -> String {
 }
 
 #[test]
-fn every_published_figure_is_that_of_its_paper_with_all_its_digits() {
+fn every_published_figure_matches_the_transcription_of_its_paper() {
     let (typed, known) = (typed(), known());
     let mut differences = Vec::new();
     for (place, printed) in &typed {
@@ -124,7 +124,7 @@ fn every_published_figure_is_that_of_its_paper_with_all_its_digits() {
 }
 
 #[test]
-fn figures_are_shown_as_printed_and_ranges_as_ranges() {
+fn shows_published_figures_with_their_printed_digits_and_ranges() {
     let text = |study: &str| fine(&sixmark(&["study", "reanalyse", study]));
     let [anma, dell, towson] = ["anma", "dell", "towson"].map(text);
     for digits in ["2.7113", "1.9640", "10.0", "7,522"] {

@@ -1,6 +1,6 @@
 //! One small study from its file to its report.
 
-use sixmark_testkit::study::{StudyBench, assert_complete, fine, read, said};
+use sixmark_testkit::study::{StudyFixture, assert_complete, fine, read, said};
 
 pub(super) const TINY: &str = r#"
 name = "tiny"
@@ -37,15 +37,15 @@ by = ["size"]
 
 #[test]
 fn every_cell_comes_once_in_each_repetition_over_its_own_family() {
-    let bench = StudyBench::new(TINY);
-    let output = bench.run(&["--seed", "7"]);
+    let fixture = StudyFixture::new(TINY);
+    let output = fixture.run(&["--seed", "7"]);
     let (text, progress) = (fine(&output), said(&output));
     assert_eq!(progress.lines().filter(|line| line.contains(": cell ")).count(), 12, "{progress}");
     assert!(progress.contains("requests_per_s ipv6/ipv4, "), "the estimate so far: {progress}");
-    let document = bench.document();
+    let document = fixture.document();
     assert_complete(&document);
     let cells = document["cells"].as_array().unwrap();
-    assert_eq!((cells.len(), bench.cells().len()), (12, 12));
+    assert_eq!((cells.len(), fixture.cells().len()), (12, 12));
     for (block, repetition) in cells.chunks(4).zip(1..) {
         assert!(block.iter().all(|cell| cell["repetition"] == repetition));
     }
@@ -69,14 +69,14 @@ fn every_cell_comes_once_in_each_repetition_over_its_own_family() {
 }
 
 #[test]
-fn one_seed_gives_one_order_and_a_kept_cell_holds_its_whole_run() {
-    let order = |bench: &StudyBench| -> Vec<String> {
-        let document = bench.document();
+fn the_seed_fixes_the_cell_order_and_each_cell_file_holds_its_run() {
+    let order = |fixture: &StudyFixture| -> Vec<String> {
+        let document = fixture.document();
         let cells = document["cells"].as_array().unwrap();
         cells.iter().map(|cell| cell["id"].as_str().unwrap().to_owned()).collect()
     };
-    let benches = [StudyBench::new(TINY), StudyBench::new(TINY)];
-    benches.iter().for_each(|bench| drop(fine(&bench.run(&["--seed", "3", "--quiet"]))));
+    let benches = [StudyFixture::new(TINY), StudyFixture::new(TINY)];
+    benches.iter().for_each(|fixture| drop(fine(&fixture.run(&["--seed", "3", "--quiet"]))));
     assert_eq!(order(&benches[0]), order(&benches[1]));
     let kept = read(&benches[0].cells()[0]);
     sixmark_testkit::check(&kept["result"]);
@@ -84,28 +84,28 @@ fn one_seed_gives_one_order_and_a_kept_cell_holds_its_whole_run() {
 }
 
 #[test]
-fn nothing_runs_or_lies_about_afterwards() {
-    let bench = StudyBench::new(TINY);
-    fine(&bench.run(&["--quiet"]));
-    assert!(!bench.path("out/work").exists(), "the folder for the time of the run is gone");
-    let log = std::fs::read_to_string(bench.path("out/logs/origin.log")).unwrap();
+fn a_finished_study_leaves_no_services_or_work_files() {
+    let fixture = StudyFixture::new(TINY);
+    fine(&fixture.run(&["--quiet"]));
+    assert!(!fixture.path("out/work").exists(), "the folder for the time of the run is gone");
+    let log = std::fs::read_to_string(fixture.path("out/logs/origin.log")).unwrap();
     let url = log.lines().find_map(|line| line.strip_prefix("http://")).unwrap();
     let address = url.trim_end_matches('/').to_owned();
     assert!(std::net::TcpStream::connect(address).is_err(), "the service has ended");
-    let again = bench.run(&[]);
+    let again = fixture.run(&[]);
     assert_eq!(again.status.code(), Some(2));
     assert!(said(&again).contains("--resume"), "{}", said(&again));
 }
 
 #[test]
-fn hooks_run_around_cells_and_know_them() {
+fn hooks_receive_the_cell_and_after_study_runs_after_a_failure() {
     let hooks = "name = \"hooked\"\npath = \"/bytes/{size}\"\n\
         [options]\ncount = 2\nconcurrency = 1\n[factors]\nsize = [1, 2]\n[hooks]\n\
         before_study = [\"sh\", \"-c\", \"test -d {www}\"]\n\
         before_cell = [\"sh\", \"-c\", \"echo {size} $SIXMARK_CELL >>LOG\"]\n";
     let log = tempfile::NamedTempFile::new().unwrap();
     let hooks = hooks.replace("LOG", log.path().to_str().unwrap());
-    fine(&StudyBench::new(&hooks).run(&["--quiet"]));
+    fine(&StudyFixture::new(&hooks).run(&["--quiet"]));
     let told = std::fs::read_to_string(log.path()).unwrap();
     let mut lines: Vec<&str> = told.lines().collect();
     lines.sort_unstable();
@@ -115,21 +115,21 @@ fn hooks_run_around_cells_and_know_them() {
         format!("after_study = [\"sh\", \"-c\", \"echo undone >{}\"]\n", undone.path().display());
     let hooks = hooks + &undo;
     let failing = hooks.replace("echo {size}", "exit 9; echo {size}");
-    let output = StudyBench::new(&failing).run(&["--quiet"]);
+    let output = StudyFixture::new(&failing).run(&["--quiet"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(said(&output).contains("hook before_cell"), "{}", said(&output));
     assert_eq!(std::fs::read_to_string(undone.path()).unwrap(), "undone\n");
 }
 
 #[test]
-fn a_mixed_cell_is_paired_with_itself() {
+fn a_cell_with_both_families_is_paired_within_itself() {
     let mixed = "name = \"mixed\"\npath = \"/bytes/100\"\nrepetitions = 2\n[options]\ncount = 40\n\
         concurrency = 4\n[factors]\nratio = [\"1:1\", \"3:1\", \"1:0\"]\n\
         [[tables]]\nname = \"t\"\nrows = [\"ratio\"]\nmeasures = [\"sent\"]\n\
         [[comparisons]]\nname = \"c\"\nmeasure = \"response.mean\"\nwhere = { ratio = \"1:1\" }\n";
-    let bench = StudyBench::new(mixed);
-    fine(&bench.run(&["--quiet"]));
-    let document = bench.document();
+    let fixture = StudyFixture::new(mixed);
+    fine(&fixture.run(&["--quiet"]));
+    let document = fixture.document();
     let sent = |row: usize, column: usize| {
         document["tables"][0]["rows"][row]["values"][column]["measured"].as_f64()
     };

@@ -14,7 +14,7 @@ const DOUBTS: [&str; 2] = [
 const PAGE: &str = include_str!("../../../../../docs/traffic.md");
 
 #[test]
-fn the_schema_knows_every_field_and_no_other() {
+fn the_schema_requires_every_field_and_rejects_unknown_ones() {
     assert!(jsonschema::meta::is_valid(&TRAFFIC.schema()));
     let far = Far::start();
     let good = far.traffic(&["--rate", "1M", "-d", "200ms"]);

@@ -18,7 +18,7 @@ fn whole(document: &Value) {
 }
 
 #[test]
-fn shares_arrive_as_they_were_asked_for() {
+fn offers_the_requested_shares_of_each_protocol_and_family() {
     let far = Far::start();
     let document =
         far.traffic(&["--rate", "8M", "--wire", "--ipv6", "75", "--flows", "12", "-d", "1s"]);
@@ -64,7 +64,7 @@ fn each_side_sends_what_the_direction_says() {
 }
 
 #[test]
-fn sizes_and_arrivals_are_those_asked_for_and_a_seed_repeats_them() {
+fn uses_the_given_payload_sizes_and_repeats_arrivals_with_a_seed() {
     let far = Far::start();
     let ask =
         ["--rate", "2M", "--arrivals", "poisson", "--payload", "200", "--payload", "ipv6-udp=64"];
@@ -101,7 +101,7 @@ fn sessions_do_not_disturb_one_another() {
 }
 
 #[test]
-fn an_interrupted_one_tells_what_was_measured() {
+fn an_interrupted_measurement_still_writes_its_document() {
     let far = Far::start();
     let to = far.addresses.iter().flat_map(|address| ["--to", address]);
     let all: Vec<&str> =

@@ -10,7 +10,7 @@ use sixmark_units::family::Family;
 use super::{Far, until_sending};
 
 #[test]
-fn wrong_usage_is_told_in_a_line() {
+fn rejects_wrong_usage_in_one_line() {
     for (arguments, why) in [
         (&["--to", "[::1]:5777"][..], "needs --rate"),
         (&["--to", "[::1]", "--rate", "1M"], "not HOST:PORT"),
@@ -31,7 +31,7 @@ fn wrong_usage_is_told_in_a_line() {
 }
 
 #[test]
-fn a_script_that_is_not_understood_is_told_with_its_line() {
+fn rejects_an_unsupported_mgen_script_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.mgn");
     for (text, why) in [
@@ -45,7 +45,7 @@ fn a_script_that_is_not_understood_is_told_with_its_line() {
 }
 
 #[test]
-fn a_far_side_that_is_not_there_is_named() {
+fn names_a_far_side_that_refuses_the_connection() {
     for family in Family::BOTH {
         let (_held, address) = refusing(family);
         let address = address.to_string();
@@ -70,7 +70,7 @@ fn is_closed(mut stream: &TcpStream) -> bool {
 }
 
 #[test]
-fn a_far_side_reads_no_more_than_a_hello_of_whoever_has_not_said_it() {
+fn the_far_side_limits_what_it_reads_before_a_hello() {
     let far = Far::start();
     for address in &far.addresses {
         let mut long = stranger(address);
@@ -104,7 +104,7 @@ fn a_far_side_serves_a_bounded_number_of_connections() {
 }
 
 #[test]
-fn a_port_alone_is_one_of_loopback() {
+fn listens_on_loopback_when_given_only_a_port() {
     let mut child = command(&["traffic", "--listen", "0"]).spawn().unwrap();
     let said = BufReader::new(child.stdout.take().unwrap()).lines().take(2);
     let said: Vec<String> = said.map(Result::unwrap).collect();
@@ -114,7 +114,7 @@ fn a_port_alone_is_one_of_loopback() {
 }
 
 #[test]
-fn a_mute_far_side_can_be_left() {
+fn a_signal_ends_the_wait_for_a_silent_far_side() {
     let mute = TcpListener::bind("[::1]:0").unwrap();
     let address = mute.local_addr().unwrap().to_string();
     let child = command(&["traffic", "--to", &address, "--rate", "1M"]).spawn().unwrap();
@@ -127,7 +127,7 @@ fn a_mute_far_side_can_be_left() {
 }
 
 #[test]
-fn what_the_near_side_knows_is_kept_where_the_far_side_dies() {
+fn keeps_the_near_side_figures_if_the_far_side_dies() {
     let mut far = Far::start();
     let to = far.addresses.iter().flat_map(|address| ["--to", address]);
     let all = ["traffic", "--json", "-", "--rate", "1M", "-d", "1h"].into_iter().chain(to);

@@ -16,7 +16,7 @@ fn warns_of(document: &Value, code: &str) -> bool {
 }
 
 #[test]
-fn one_family_alone_has_all_of_the_cost() {
+fn a_single_family_run_assigns_all_cpu_cost_to_that_family() {
     let origin = Origin::start();
     let run = json(&["-6", "-n", "3000", "-c", "4", &origin.url(Family::Ipv6, "/bytes/1000")]);
     let client = &run["vitals"]["client"];
@@ -35,7 +35,7 @@ fn one_family_alone_has_all_of_the_cost() {
 }
 
 #[test]
-fn of_both_at_once_the_sum_is_told_and_why_there_is_no_more() {
+fn a_short_run_over_both_families_reports_only_the_total_cost() {
     let origin = Origin::start();
     let [v6, v4] = origin.urls("/bytes/10");
     let run = json(&["-n", "2000", "-c", "4", &v6, &v4]);
@@ -76,7 +76,7 @@ fn run_while(url: &str, from: &str, server: &Server, lasts: impl FnOnce()) -> Va
 }
 
 #[test]
-fn a_file_that_is_being_written_tells_of_the_server() {
+fn takes_server_vitals_from_a_file_still_being_written() {
     let server = Server::start();
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
@@ -116,7 +116,7 @@ fn a_file_that_is_being_written_tells_of_the_server() {
 }
 
 #[test]
-fn a_file_of_another_time_is_no_server() {
+fn warns_about_a_vitals_file_of_another_time() {
     let origin = Origin::start();
     let mut watching = Watching::start(&["--interval", "20ms"]);
     (0..3).for_each(|_| drop(watching.next_line()));
@@ -130,7 +130,7 @@ fn a_file_of_another_time_is_no_server() {
 }
 
 #[test]
-fn a_page_of_sixmarks_tells_of_the_server() {
+fn takes_server_vitals_from_a_sixmark_metrics_page() {
     let server = Server::start();
     let serving = Serving::start(&["--pid", &own()]);
     let ([url, _], page) = (server.urls("/"), serving.url());
@@ -170,7 +170,7 @@ fn node_exporter() -> String {
 }
 
 #[test]
-fn a_node_exporter_tells_of_the_server_without_the_warm_up() {
+fn takes_server_vitals_from_node_exporter_without_the_warm_up() {
     let origin = Origin::start();
     let url = origin.url(Family::Ipv6, "/bytes/1000");
     let times = ["-d", "1s", "--warmup", "300ms", "-c", "4"];
@@ -186,7 +186,7 @@ fn a_node_exporter_tells_of_the_server_without_the_warm_up() {
 }
 
 #[test]
-fn a_comparison_tells_what_a_request_costs_the_server_over_each_family() {
+fn a_comparison_reports_server_cpu_per_request_for_each_family() {
     let origin = Origin::start();
     let serving = Serving::start(&["--pid", &own()]);
     // Each block keeps the server's only thread busy for 0.6 s.
@@ -211,7 +211,7 @@ fn a_comparison_tells_what_a_request_costs_the_server_over_each_family() {
 }
 
 #[test]
-fn a_search_has_no_costs() {
+fn rejects_vitals_from_with_find_max() {
     let line = complaint(
         &sixmark(&[
             "run",

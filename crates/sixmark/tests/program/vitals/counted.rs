@@ -10,7 +10,7 @@ use sixmark_testkit::vitals::Watching;
 use super::Busy;
 
 #[test]
-fn a_busy_process_shows_its_time() {
+fn counts_the_cpu_time_of_a_busy_process() {
     let (busy, idle) =
         (Busy::start(), Command::new("cat").stdin(std::process::Stdio::piped()).spawn());
     let mut idle = idle.unwrap();

@@ -9,7 +9,7 @@ use sixmark_testkit::vitals::Watching;
 const PAGE: &str = include_str!("../../../../../docs/vitals.md");
 
 #[test]
-fn schema_and_page_know_every_field() {
+fn schema_and_documentation_cover_every_field() {
     assert!(jsonschema::meta::is_valid(&VITALS.schema()));
     let pid = std::process::id().to_string();
     let mut watching = Watching::start(&["--pid", &pid]);
@@ -52,7 +52,7 @@ fn every_warning_is_explained() {
 }
 
 #[test]
-fn samples_are_there_as_soon_as_they_are_taken_whatever_ends_it() {
+fn csv_samples_written_before_a_kill_survive_it() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
     let mut watching = Watching::start(&["--interval", "20ms", "--csv", path]);

@@ -48,7 +48,7 @@ fn a_page_is_served_over_both_families_on_one_port() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn answers_404_to_unknown_paths_and_405_to_post() {
     let serving = Serving::start(&[]);
     assert!(ask("::1", serving.port, "GET /").starts_with("HTTP/1.1 404"));
     assert!(ask("127.0.0.1", serving.port, "POST /metrics").starts_with("HTTP/1.1 405"));
@@ -56,7 +56,7 @@ fn what_is_not_there_is_told() {
 
 /// A page of another site has its own name in `Host`, whatever address that name is given.
 #[test]
-fn a_name_that_is_not_this_hosts_is_not_answered() {
+fn answers_421_to_a_foreign_host_header() {
     let serving = Serving::start(&["--prometheus-host", "Box.example"]);
     let port = serving.port;
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
@@ -72,7 +72,7 @@ fn a_name_that_is_not_this_hosts_is_not_answered() {
 }
 
 #[test]
-fn clients_that_say_nothing_do_not_silence_it() {
+fn answers_while_100_clients_hold_incomplete_requests() {
     let serving = Serving::start(&[]);
     let half = |_| {
         let mut stream =

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use sixmark_testkit::{complaint, sixmark};
 
 #[test]
-fn what_can_not_be_is_refused() {
+fn rejects_invalid_vitals_options_in_one_line() {
     for (words, why) in [
         (&["--interval", "1ms"][..], "from 10ms to 1h"),
         (&["--interval", "soon"], "not a time"),
@@ -26,7 +26,7 @@ fn what_can_not_be_is_refused() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_named() {
+fn names_a_metrics_port_already_in_use() {
     let holder = TcpListener::bind("[::1]:0").unwrap();
     let taken = holder.local_addr().unwrap().to_string();
     let line = complaint(&sixmark(&["vitals", "-d", "100ms", "--prometheus", &taken]), 2);
@@ -34,7 +34,7 @@ fn a_port_that_is_taken_is_named() {
 }
 
 #[test]
-fn a_server_that_does_not_tell_is_told_of_before_anything_is_sent() {
+fn rejects_an_unusable_vitals_source_before_the_load() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     drop(silent);
@@ -55,7 +55,7 @@ fn a_server_that_does_not_tell_is_told_of_before_anything_is_sent() {
 
 /// The disk gets full: a process may write no file longer than this.
 #[test]
-fn a_file_of_samples_that_can_not_be_written_ends_alone() {
+fn a_failed_sample_file_does_not_stop_the_other_output() {
     let text = "trap '' XFSZ; cd \"$2\" || exit 99
         { (ulimit -f 32; exec \"$1\" vitals -d 2s --interval 20ms --jsonl lost --csv - --quiet \
             --json /dev/fd/3 3>&2 2>errors); echo \"status $?\" >>errors; } | tail -n +2 | wc -l

@@ -32,7 +32,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_figures_are_those_of_the_packets_in_the_form_of_a_run() {
+fn computes_the_figures_of_a_run_from_captured_packets() {
     let (_folder, path) = kept(&pcap(&exchanges(30)));
     let (document, codes) = watched(&path, &["--port", "80"]);
     assert_eq!(codes, ["few_samples", "few_samples"]);
@@ -65,7 +65,7 @@ fn the_figures_are_those_of_the_packets_in_the_form_of_a_run() {
 }
 
 #[test]
-fn every_kind_of_file_says_the_same_also_in_pieces_from_standard_input() {
+fn reads_pcap_and_pcapng_compressed_and_piped_with_equal_results() {
     let packets = exchanges(5);
     let plain = pcap(&packets);
     let (_folder, path) = kept(&plain);
@@ -90,7 +90,7 @@ fn every_kind_of_file_says_the_same_also_in_pieces_from_standard_input() {
 }
 
 #[test]
-fn a_file_that_was_cut_is_read_up_to_there_and_that_is_said() {
+fn reads_a_truncated_capture_to_its_end_and_warns() {
     let packets = exchanges(40);
     let plain = pcap(&packets);
     for file in [plain.clone(), pcapng(&packets, true), gzip(&plain)] {
@@ -106,7 +106,7 @@ fn a_file_that_was_cut_is_read_up_to_there_and_that_is_said() {
 }
 
 #[test]
-fn what_is_no_file_of_packets_is_told_with_the_place() {
+fn rejects_an_invalid_capture_file_in_one_line() {
     let mut wrong = pcap(&exchanges(1));
     let at = wrong.len();
     wrong.extend([0xff; 16]);
@@ -122,7 +122,7 @@ fn what_is_no_file_of_packets_is_told_with_the_place() {
 }
 
 #[test]
-fn where_nothing_was_seen_that_is_said_and_the_document_is_there_all_the_same() {
+fn writes_the_document_even_if_no_connection_was_seen() {
     let (_folder, path) = kept(&pcap(&exchanges(1)));
     let file = path.to_str().unwrap();
     let output = sixmark(&["watch", "-r", file, "-p", "81,82", "--json", "-"]);

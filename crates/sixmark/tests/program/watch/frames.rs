@@ -28,9 +28,12 @@ pub(super) fn exchanges(pairs: u16) -> Vec<Packet> {
 
 /// The same in TLS over some families: a ClientHello and a ServerHello stand for all that is hidden.
 pub(super) fn encrypted(pairs: u16, families: &[Family]) -> Vec<Packet> {
-    spoken(pairs, |family| match families.contains(&family) {
-        true => [hello(1), hello(2)],
-        false => [REQUEST.to_vec(), RESPONSE.to_vec()],
+    spoken(pairs, |family| {
+        if families.contains(&family) {
+            [hello(1), hello(2)]
+        } else {
+            [REQUEST.to_vec(), RESPONSE.to_vec()]
+        }
     })
 }
 

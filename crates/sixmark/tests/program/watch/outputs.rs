@@ -22,7 +22,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn the_table_has_both_families_and_what_packets_say() {
+fn the_table_shows_packet_figures_of_both_families() {
     let (_folder, path) = kept(&pcap(&exchanges(3)));
     let table = said(&sixmark(&["watch", "-r", path.to_str().unwrap()]));
     for line in [
@@ -37,7 +37,7 @@ fn the_table_has_both_families_and_what_packets_say() {
 }
 
 #[test]
-fn a_watch_begins_with_its_answer_and_gives_no_advice_for_runs() {
+fn watch_output_starts_with_a_summary_and_omits_advice_for_runs() {
     let asked = |families: &[Family]| {
         let (_folder, path) = kept(&pcap(&encrypted(3, families)));
         let file = path.to_str().unwrap();
@@ -75,7 +75,7 @@ fn tunnelled() -> Vec<Packet> {
 }
 
 #[test]
-fn tunnels_and_packets_of_no_connection_are_told_in_every_form() {
+fn reports_tunnels_and_unfollowed_packets_in_every_format() {
     let (folder, path) = kept(&pcap(&tunnelled()));
     let file = path.to_str().unwrap();
     let (document, _) = watched(&path, &["--port", "80"]);
@@ -108,7 +108,7 @@ fn tunnels_and_packets_of_no_connection_are_told_in_every_form() {
 }
 
 #[test]
-fn where_no_connection_was_seen_it_is_told_what_was() {
+fn names_the_packet_types_seen_if_there_was_no_connection() {
     let arp = (BEGIN, [&[2; 12][..], &[0x08, 0x06], &[0; 46]].concat());
     let (_folder, path) = kept(&pcap(&[arp.clone(), arp]));
     let line = complaint(&sixmark(&["watch", "-r", path.to_str().unwrap()]), 3);
@@ -117,7 +117,7 @@ fn where_no_connection_was_seen_it_is_told_what_was() {
 
 /// What is encrypted is not nothing.
 #[test]
-fn requests_that_can_not_be_seen_are_not_zero() {
+fn reports_encrypted_requests_as_unseen_instead_of_zero() {
     let (_folder, path) = kept(&pcap(&encrypted(3, &Family::BOTH)));
     let file = path.to_str().unwrap();
     let output = sixmark(&["watch", "-r", file]);
@@ -191,7 +191,7 @@ fn a_gate_on_requests_that_can_not_be_seen_cannot_be_decided() {
 }
 
 #[test]
-fn a_family_that_hides_its_requests_is_beside_one_that_does_not() {
+fn shows_an_encrypted_family_as_not_seen_beside_a_plain_one() {
     for (hides, row) in [(Family::Ipv6, ["not seen", "3"]), (Family::Ipv4, ["3", "not seen"])] {
         let row = format!("{:<22}{:>16}{:>16}", "requests sent", row[0], row[1]);
         let (_folder, path) = kept(&pcap(&encrypted(3, &[hides])));
@@ -208,7 +208,7 @@ fn a_family_that_hides_its_requests_is_beside_one_that_does_not() {
 }
 
 #[test]
-fn lines_have_the_columns_of_the_page_in_either_form() {
+fn csv_and_jsonl_lines_have_the_documented_columns() {
     let (folder, path) = kept(&pcap(&exchanges(3)));
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let file = path.to_str().unwrap();
@@ -245,7 +245,7 @@ fn lines_have_the_columns_of_the_page_in_either_form() {
 }
 
 #[test]
-fn it_is_kept_and_shown_again_in_every_form() {
+fn reports_a_stored_watch_in_every_format() {
     let (folder, path) = kept(&pcap(&exchanges(3)));
     let store = folder.path().join("store.sqlite");
     let store = ["--store", store.to_str().unwrap()];
@@ -263,7 +263,7 @@ fn it_is_kept_and_shown_again_in_every_form() {
 }
 
 #[test]
-fn gates_look_at_it_as_at_a_run() {
+fn gates_apply_to_a_watch_as_to_a_run() {
     let (_folder, path) = kept(&pcap(&exchanges(3)));
     let file = path.to_str().unwrap();
     for (gate, status) in [("ipv6.wait.p50 > 1ms", 1), ("ipv4.connect.max > 3ms", 0)] {
@@ -275,7 +275,7 @@ fn gates_look_at_it_as_at_a_run() {
 
 /// A disk that is full: /dev/full has no room.
 #[test]
-fn a_file_of_lines_that_can_not_be_written_ends_alone() {
+fn a_failed_connections_or_exchanges_file_leaves_the_rest_intact() {
     let (folder, path) = kept(&pcap(&exchanges(30)));
     let file = path.to_str().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -299,7 +299,7 @@ fn a_file_of_lines_that_can_not_be_written_ends_alone() {
 
 /// That requests can't be seen is no failure, that there was nothing to see is one.
 #[test]
-fn junit_of_a_watch_fails_where_its_status_says_that_nothing_was_seen() {
+fn junit_output_fails_only_if_no_connection_was_seen() {
     let (_folder, path) = kept(&pcap(&encrypted(3, &Family::BOTH)));
     let file = path.to_str().unwrap();
     for (port, status) in [("80", 0), ("9", 3)] {

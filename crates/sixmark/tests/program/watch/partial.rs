@@ -44,7 +44,7 @@ fn of_family<'a>(document: &'a Value, family: &str) -> &'a Value {
 }
 
 #[test]
-fn without_the_servers_direction_requests_are_counted_and_nothing_is_said_of_responses() {
+fn counts_only_requests_without_the_server_direction() {
     let (_folder, path) = kept(&pcap(&sent_by(false, &exchanges(30))));
     let (document, codes) = watched(&path, &["--port", "80"]);
     assert_eq!(codes, ["one_direction", "one_direction"]);
@@ -69,7 +69,7 @@ fn without_the_servers_direction_requests_are_counted_and_nothing_is_said_of_res
 }
 
 #[test]
-fn without_the_clients_direction_responses_are_counted_by_status() {
+fn counts_only_responses_by_status_without_the_client_direction() {
     let (_folder, path) = kept(&pcap(&sent_by(true, &exchanges(30))));
     let (document, codes) = watched(&path, &["--port", "80"]);
     assert_eq!(codes.iter().filter(|code| *code == "one_direction").count(), 2, "{codes:?}");
@@ -84,7 +84,7 @@ fn without_the_clients_direction_responses_are_counted_by_status() {
 }
 
 #[test]
-fn where_packets_were_cut_off_what_they_begin_with_is_counted() {
+fn counts_requests_and_responses_in_truncated_packets() {
     let (_folder, path) = kept(&snapped(&exchanges(30), 16));
     let (document, codes) = watched(&path, &["--port", "80"]);
     assert_eq!(codes.iter().filter(|code| *code == "exchanges_cut").count(), 2, "{codes:?}");

@@ -3,7 +3,7 @@
 use sixmark_testkit::{complaint, sixmark};
 
 #[test]
-fn what_does_not_fit_together_is_refused_in_one_line() {
+fn rejects_invalid_watch_options_in_one_line() {
     for (arguments, said) in [
         (&["-i", "lo", "-r", "x"][..], "cannot be used with"),
         (&["-r", "no-such-file"], "can't read 'no-such-file'"),

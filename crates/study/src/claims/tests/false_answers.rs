@@ -166,7 +166,7 @@ fn equal_sides_and_levels_are_seldom_called_different() {
 }
 
 #[test]
-fn equal_sides_and_levels_are_seldom_called_different_by_a_paper_s_families() {
+fn equal_sides_are_seldom_called_different_in_a_papers_claims() {
     const ALL: Claims = &[
         (
             "higher",
@@ -314,7 +314,7 @@ fn at_six(size: f64, by: f64) -> f64 {
 /// Prints the table of docs/statistics.md with `--nocapture`.
 #[test]
 #[allow(clippy::print_stderr, reason = "the table of the documentation")]
-fn each_truth_has_its_answer() {
+fn seldom_answers_wrongly_in_any_simulated_case() {
     let noises = [
         ("2 %", quiet(0.02)),
         ("10 %", quiet(0.1)),
@@ -368,7 +368,7 @@ fn answer_until_decided(study: &Study, mut pool: Vec<CellResult>) -> Vec<ClaimRe
 /// Prints the table of docs/statistics.md with `--nocapture`.
 #[test]
 #[allow(clippy::print_stderr, reason = "the table of the documentation")]
-fn looks_seldom_add_a_wrong_answer() {
+fn interim_looks_seldom_add_a_wrong_answer() {
     let noises = [
         ("2 %", quiet(0.02)),
         ("10 %", quiet(0.1)),

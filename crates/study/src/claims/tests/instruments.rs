@@ -36,7 +36,7 @@ fn timed(cells: &mut [CellResult], captured: bool, us: impl Fn(&CellResult, bool
 }
 
 #[test]
-fn packets_answer_where_the_client_differs_and_the_client_where_there_are_none() {
+fn prefers_captured_packets_to_the_clients_own_times() {
     let text = claim(
         1,
         "independent",
@@ -61,7 +61,7 @@ fn packets_answer_where_the_client_differs_and_the_client_where_there_are_none()
 }
 
 #[test]
-fn a_difference_is_claimed_within_bounds_in_its_unit() {
+fn tests_a_difference_against_bounds_in_its_unit() {
     // IPv6 is ahead by 0.101 to 0.103 MB/s.
     let of = |bounds: &str| {
         let more = format!(

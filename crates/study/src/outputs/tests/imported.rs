@@ -42,7 +42,7 @@ fn labels(chart: &Chart) -> Vec<&str> {
 }
 
 #[test]
-fn names_are_not_longer_before_anything_is_imported() {
+fn labels_omit_the_import_factor_before_any_import() {
     let study = study(SYSTEMS);
     let (tables, charts, comparisons) = outputs(&study, &measured(&study, some));
     assert_eq!(tables.len(), 1);
@@ -62,7 +62,7 @@ fn names_are_not_longer_before_anything_is_imported() {
 }
 
 #[test]
-fn an_imported_level_is_apart_wherever_the_factor_is_named_or_a_table_is_split() {
+fn separates_imported_levels_in_tables_charts_and_comparisons() {
     let study = study(SYSTEMS);
     let cells = with_other(&study, "other");
     let study = with_imported_levels(&study, &cells);
@@ -88,7 +88,7 @@ fn an_imported_level_is_apart_wherever_the_factor_is_named_or_a_table_is_split()
 }
 
 #[test]
-fn outputs_that_do_not_name_the_factor_are_about_this_machine() {
+fn outputs_that_omit_the_import_factor_cover_this_machine_only() {
     let study = study(SYSTEMS);
     let own = measured(&study, some);
     let cells = with_other(&study, "other");
@@ -101,7 +101,7 @@ fn outputs_that_do_not_name_the_factor_are_about_this_machine() {
 }
 
 #[test]
-fn a_role_is_answered_by_whatever_level_of_its_name_is_imported() {
+fn tests_a_role_on_any_imported_level_that_matches_its_patterns() {
     let study = study(&SYSTEMS.replace("system = 'A'", "system = ['*windows*', '*A*']"));
     let of = |name: &str| {
         let cells = with_other(&study, name);
@@ -119,7 +119,7 @@ fn a_role_is_answered_by_whatever_level_of_its_name_is_imported() {
 }
 
 #[test]
-fn a_role_without_a_level_says_so() {
+fn names_the_pattern_of_a_role_without_a_matching_level() {
     let text = SYSTEMS
         .replace("system = 'A'", "system = '*bsd*'")
         .replace("not_here = 'no client runs A'\n", "");
@@ -130,7 +130,7 @@ fn a_role_without_a_level_says_so() {
 }
 
 #[test]
-fn a_claim_about_a_published_system_is_tested_once_that_system_is_imported() {
+fn tests_a_claim_about_a_published_system_once_it_is_imported() {
     let study = study(SYSTEMS);
     let cells = with_other(&study, "A");
     let whole = with_imported_levels(&study, &cells);

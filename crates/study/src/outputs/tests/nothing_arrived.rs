@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_row_of_what_never_arrived_is_not_omitted() {
+fn keeps_table_rows_without_any_response() {
     let text = format!("{SIZES}[[tables]]\nname = 't'\nrows = ['size']\nmeasures = ['goodput']\n");
     let study = study(&text);
     let cells = counted(&study, |at| if size(at) == 1.0 { 10 } else { 0 });
@@ -13,7 +13,7 @@ fn a_row_of_what_never_arrived_is_not_omitted() {
 }
 
 #[test]
-fn a_comparison_without_any_response_on_a_side_is_an_entry() {
+fn lists_a_comparison_in_which_a_side_got_no_response() {
     let text = format!(
         "{SIZES}[[comparisons]]\nname = 'c'\nmeasure = 'goodput'\nby = ['size']\n\
          [labels]\nsize = {{ label = 'file', unit = 'B' }}\n"

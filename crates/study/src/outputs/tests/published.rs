@@ -160,7 +160,7 @@ fn stands_for(study: &Study, published: Metric, shown: Metric) -> bool {
 }
 
 #[test]
-fn what_is_shown_beside_is_what_was_published_in_the_same_unit() {
+fn tables_show_the_published_figures_in_the_same_unit() {
     for study in STUDIES.iter().flat_map(PaperStudy::forms) {
         let (tables, ..) = outputs(&study, &measured(&study));
         for table in &tables {

@@ -53,9 +53,10 @@ fn why_wrong(claim: &ClaimSpec, id: &str, all: &[ClaimSpec]) -> Option<String> {
     if claim.measure == other.measure {
         return Some(format!("'{id}' is about {} too", other.measure));
     }
-    let is_same = match claim.kind == other.kind {
-        true => claim.test == other.test,
-        false => mirrored(&other.test).as_ref() == Some(&claim.test),
+    let is_same = if claim.kind == other.kind {
+        claim.test == other.test
+    } else {
+        mirrored(&other.test).as_ref() == Some(&claim.test)
     };
     let is_same = is_same && claim.only == other.only && claim.group == other.group;
     (!is_same).then(|| format!("'{id}' is about other cells, levels or bounds"))

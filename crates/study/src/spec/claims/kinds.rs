@@ -126,9 +126,10 @@ fn read_bounds(fields: &mut FileFields<'_>, most: f64) -> Option<ClaimBounds> {
         let field = fields.take(name)?;
         let bound = field.number()?;
         if !(bound > 0.0 && bound < most) {
-            field.wrong(&match most.is_finite() {
-                true => format!("a bound is above 0 and below {most}"),
-                false => "a bound is above 0".to_owned(),
+            field.wrong(&if most.is_finite() {
+                format!("a bound is above 0 and below {most}")
+            } else {
+                "a bound is above 0".to_owned()
             });
         }
         Some(bound)

@@ -35,9 +35,10 @@ fn resolve_levels(named: &[String], levels: &[String]) -> Vec<String> {
     let is_level = |name: &String| levels.contains(name);
     let mut found: Vec<String> = Vec::new();
     for name in named {
-        let matching: Vec<&String> = match is_pattern(name) && !is_level(name) {
-            true => levels.iter().filter(|level| matches_pattern(name, level)).collect(),
-            false => vec![name],
+        let matching: Vec<&String> = if is_pattern(name) && !is_level(name) {
+            levels.iter().filter(|level| matches_pattern(name, level)).collect()
+        } else {
+            vec![name]
         };
         for level in matching {
             if !found.contains(level) {

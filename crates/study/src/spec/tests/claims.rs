@@ -24,7 +24,7 @@ fn refused(claims: &str, part: &str) {
 const DERIVED: &str = "measure = 'goodput'\nderived_from = 'c'";
 
 #[test]
-fn a_claim_follows_from_one_of_its_kind_or_its_mirror() {
+fn derives_a_claim_from_one_of_the_same_or_opposite_kind() {
     for (kind, of) in [
         ("lower", "higher"),
         ("higher", "lower"),
@@ -43,7 +43,7 @@ fn a_claim_follows_from_one_of_its_kind_or_its_mirror() {
 }
 
 #[test]
-fn a_precondition_that_can_t_be_is_refused_in_one_line() {
+fn rejects_an_invalid_precondition_in_one_line() {
     let with = |fields: &str| claim("c", "higher", &format!("precondition = {{ {fields} }}"));
     let of = "text = 'T', measure = 'failed', a = { size = 1 }";
     good(&super::with(&format!("{HEAD}{}", with(&format!("{of}, at_least = 1")))));
@@ -66,7 +66,7 @@ fn a_precondition_that_can_t_be_is_refused_in_one_line() {
 }
 
 #[test]
-fn a_pattern_stands_for_the_levels_that_it_matches_and_must_match_one() {
+fn expands_a_pattern_to_its_levels_and_rejects_one_without_a_match() {
     let at = |a: &str| claim("c", "higher", "").replace("a = { size = 1 }", &format!("a = {a}"));
     let a_of =
         |a: &str| match good(&with(&format!("{NAMES}{}", at(a)))).outputs.claims[0].test.clone() {
@@ -97,7 +97,7 @@ const NAMES: &str = "[factors]\nsize = [1, 2, 3]\n\
     system = [{ name = 'NetBSD' }, { name = 'FreeBSD' }, { name = 'Linux' }]\n";
 
 #[test]
-fn a_claim_that_can_t_follow_from_another_is_refused_in_one_line() {
+fn rejects_an_invalid_derivation_of_a_claim_in_one_line() {
     let derived = |kind: &str, more: &str| claim("d", kind, &format!("{DERIVED}\n{more}"));
     let tested = claim("c", "higher", "");
     for (claims, part) in [

@@ -69,19 +69,19 @@ fn levels(study: &Study) -> Vec<String> {
 }
 
 #[test]
-fn the_cells_are_the_union_of_the_groups_each_of_them_once() {
+fn cells_are_the_union_of_the_groups_without_duplicates() {
     let study = read(form(false, false));
     let all = levels(&study);
     assert_eq!(all, ["1:1 1 10", "4:1 1 10", "1:1 1 20", "1:1 3 10", "1:1 3 20"]);
 }
 
 #[test]
-fn a_form_omits_levels_from_groups() {
+fn quick_form_omits_levels_from_groups() {
     assert_eq!(levels(&read(form(true, false))), ["1:1 1 10", "4:1 1 10", "1:1 1 20"]);
 }
 
 #[test]
-fn the_long_form_has_levels_groups_and_repetitions_of_its_own() {
+fn full_form_has_its_own_levels_groups_and_repetitions() {
     let study = read(form(false, true));
     assert_eq!(study.repetitions.get(), 10);
     assert!(levels(&study).contains(&"1:1 4 10".to_owned()), "{:?}", levels(&study));

@@ -39,7 +39,7 @@ measure = "goodput"
 "#;
 
 #[test]
-fn the_form_for_a_lab_has_a_short_form_and_outputs_of_its_own() {
+fn lab_form_has_its_own_quick_form_and_outputs() {
     let of = |quick, in_lab| read_as(IN_LAB, quick, in_lab).unwrap();
     let cells_of = |study: &Study| cells(study).len() as u32 * study.repetitions.get();
     let forms = [(false, false), (true, false), (false, true), (true, true)];
@@ -52,14 +52,14 @@ fn the_form_for_a_lab_has_a_short_form_and_outputs_of_its_own() {
 }
 
 #[test]
-fn without_a_short_form_of_its_own_a_form_for_a_lab_has_the_study_s() {
+fn lab_form_without_its_own_quick_form_uses_that_of_the_study() {
     let text = IN_LAB.split("[in-lab.quick]").next().unwrap();
     let study = read_as(text, true, true).unwrap();
     assert_eq!((study.repetitions.get(), cells(&study).len()), (2, 4));
 }
 
 #[test]
-fn keys_unknown_to_a_form_for_a_lab_are_told_wherever_it_is_carried_out() {
+fn reports_unknown_keys_of_the_lab_form_with_and_without_a_lab() {
     let text = format!("{IN_LAB}[in-lab.nope]\n");
     for in_lab in [false, true] {
         let wrongs = read_as(&text, false, in_lab).unwrap_err();
@@ -81,7 +81,7 @@ family = ["ipv6", "ipv4"]
 "#;
 
 #[test]
-fn another_client_may_load_from_several_hosts() {
+fn an_external_client_may_load_from_several_hosts() {
     let study = read_as(BY_AB, false, false).unwrap();
     let cells = cells(&study);
     let from: Vec<Vec<&str>> = cells.iter().map(|cell| cell.from()).collect();
@@ -89,7 +89,7 @@ fn another_client_may_load_from_several_hosts() {
 }
 
 #[test]
-fn a_list_of_hosts_that_can_not_load_is_refused_in_one_line() {
+fn rejects_an_invalid_list_of_load_hosts_in_one_line() {
     for (what, instead, said) in [
         ("\"server\"] }", "\"nobody\"] }", "'nobody' is not one of: client, server"),
         ("\"server\"] }", "\"client\"] }", "'client' occurs twice"),

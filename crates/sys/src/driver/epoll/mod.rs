@@ -26,8 +26,8 @@ use super::datagram_batch::DatagramBatch;
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare, rest};
 use super::{
-    Arrival, Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, ReceiveStamps,
-    Slot, SocketRoute, Stamps, TcpPath,
+    Arrival, Close, CompletionBatch, Driver, Event, EventKind, Handshake, Message, ReceiveStamps,
+    SendProgress, Slot, SocketRoute, Stamps, TcpPath,
 };
 use crate::{check_return, clock, path, socket, stamp};
 use connection::EpollSocket;
@@ -267,11 +267,11 @@ impl Epoll {
             return Ok((0, at));
         }
         let socket = &mut self.sockets[slot as usize];
-        let handed = socket.hand(length, 0, rest);
+        let progress = socket.hand(length, 0, rest);
         if let Some(track) = &mut socket.track {
             track.send(length);
         }
-        let end = handed?;
+        let end = progress?;
         let left = match &mut self.stamped {
             Some(stamped) if end == length => stamped.left(socket),
             _ => None,
@@ -280,14 +280,14 @@ impl Epoll {
     }
 
     /// Keeps the bytes after the first `end`, for which the kernel had no room.
-    fn keep(&mut self, slot: Slot, bytes: OwnBytes, end: usize) -> Handed {
+    fn keep(&mut self, slot: Slot, bytes: OwnBytes, end: usize) -> SendProgress {
         let socket = &mut self.sockets[slot as usize];
         socket.sending = Some((bytes, end));
         self.ask_for_room(slot)
     }
 
     /// Requests a report when there is room to send the rest.
-    fn ask_for_room(&mut self, slot: Slot) -> Handed {
+    fn ask_for_room(&mut self, slot: Slot) -> SendProgress {
         let socket = &mut self.sockets[slot as usize];
         socket.writable = false;
         if !socket.asks_writable
@@ -296,16 +296,16 @@ impl Epoll {
             let (at, kind) = (self.now(), EventKind::Failed(errno_of(&error)));
             self.ready.push_back(Event { slot, at, kind });
         }
-        Handed::Later
+        SendProgress::Later
     }
 
     /// Handles a failed send. The peer may have answered before.
-    fn refuse(&mut self, slot: Slot, errno: i32) -> Handed {
+    fn refuse(&mut self, slot: Slot, errno: i32) -> SendProgress {
         let socket = &mut self.sockets[slot as usize];
         socket.refuse(errno);
         let token = Token { slot, generation: socket.generation };
         self.unfinished.push_back(token);
-        Handed::Later
+        SendProgress::Later
     }
 
     /// Returns an event if the last sent byte has left and this was not known before.
@@ -366,8 +366,8 @@ impl Driver for Epoll {
         self.waited
     }
 
-    fn keep_to(&mut self, grain: Grain) {
-        self.linger = grain.linger;
+    fn keep_to(&mut self, batch: CompletionBatch) {
+        self.linger = batch.linger;
     }
 
     fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64 {
@@ -383,39 +383,39 @@ impl Driver for Epoll {
         })
     }
 
-    fn send(&mut self, slot: Slot, message: &Message) -> Handed {
+    fn send(&mut self, slot: Slot, message: &Message) -> SendProgress {
         let length = message.length();
         match self.hand(slot, length, |from| message.rest(from)) {
-            Ok((end, at)) if end == length => Handed::Whole(at),
+            Ok((end, at)) if end == length => SendProgress::Whole(at),
             Ok((end, _)) => self.keep(slot, OwnBytes::Shared(message.clone()), end),
             Err(errno) => self.refuse(slot, errno),
         }
     }
 
-    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed {
+    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> SendProgress {
         let length = bytes.len();
-        let handed = self.hand(slot, length, |from| rest(bytes, from));
-        if let Ok((end, _)) = handed
+        let progress = self.hand(slot, length, |from| rest(bytes, from));
+        if let Ok((end, _)) = progress
             && end < length
         {
             let own = self.spare.swap(bytes);
             return self.keep(slot, OwnBytes::Own(own), end);
         }
         bytes.clear();
-        match handed {
-            Ok((_, at)) => Handed::Whole(at),
+        match progress {
+            Ok((_, at)) => SendProgress::Whole(at),
             Err(errno) => self.refuse(slot, errno),
         }
     }
 
-    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> Handed {
+    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> SendProgress {
         let at = self.now();
         let socket = &mut self.sockets[slot as usize];
         let Some((fd, datagrams)) = socket.fd.as_ref().zip(socket.datagrams.as_mut()) else {
             return self.refuse(slot, libc::EBADF);
         };
         match datagrams.cast(fd, bytes, segment, ecn) {
-            Ok(true) => Handed::Whole(at),
+            Ok(true) => SendProgress::Whole(at),
             Ok(false) => self.ask_for_room(slot),
             Err(errno) => self.refuse(slot, errno),
         }

@@ -70,7 +70,7 @@ mod tests {
     use std::os::fd::FromRawFd;
 
     #[test]
-    fn a_wait_lasts_as_long_as_asked_for_in_either_way() {
+    fn a_wait_lasts_at_least_its_timeout_with_either_system_call() {
         // SAFETY: epoll_create1 takes no pointers.
         let fd = check_return(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).unwrap();
         // SAFETY: the kernel has just returned this descriptor and nothing else owns it.

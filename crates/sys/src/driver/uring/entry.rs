@@ -10,7 +10,7 @@ use io_uring::opcode::{
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{CancelBuilder, Fd, Fixed};
 
-use super::lent::Rest;
+use super::kernel_owned::Rest;
 use super::mark::Operation;
 use super::ring::Pool;
 use super::socket::{FixedFile, UringSocket};
@@ -168,8 +168,8 @@ pub(super) fn send(socket: &UringSocket, slot: Slot, file: &FixedFile, rest: &Re
             let (start, length) = (bytes.as_ptr(), bytes.len().min(MOST) as u32);
             on!(file, slot, |target| Send::new(target, start, length)).flags(flags).build()
         }
-        Rest::Letter(letter) => {
-            on!(file, slot, |target| SendMsg::new(target, letter)).flags(flags as u32).build()
+        Rest::ScatterMessage(message) => {
+            on!(file, slot, |target| SendMsg::new(target, message)).flags(flags as u32).build()
         }
     };
     entry.user_data(mark)

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_survives_the_way_through_the_kernel() {
+    fn a_mark_survives_packing_into_user_data() {
         use Operation::{
             Connect, Discard, Hear, Install, Pass, Quiet, Readable, Receive, ReceiveStamped, Room,
             Send, SendKept, Watch,

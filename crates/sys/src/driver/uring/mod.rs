@@ -11,7 +11,7 @@
 
 mod datagram;
 mod entry;
-mod lent;
+mod kernel_owned;
 mod mark;
 mod pass;
 mod readable;
@@ -29,7 +29,7 @@ use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
 
 use io_uring::squeue::Entry;
 
-use self::lent::{Lent, SHORT};
+use self::kernel_owned::{KernelOwnedBytes, SHORT};
 use self::mark::Operation;
 pub use self::ring::PeerWrites;
 use self::ring::{Completion, DriverRing};
@@ -40,8 +40,8 @@ use super::datagram::{Datagrams, drops};
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare};
 use super::{
-    Arrival, Close, Driver, Event, EventKind, Grain, Handed, Handshake, Message, ReceiveStamps,
-    Slot, SocketRoute, TcpPath,
+    Arrival, Close, CompletionBatch, Driver, Event, EventKind, Handshake, Message, ReceiveStamps,
+    SendProgress, Slot, SocketRoute, TcpPath,
 };
 use crate::buffers::FilledBuffer;
 use crate::{clock, path, socket as tcp};
@@ -54,7 +54,7 @@ const DROP: u64 = 1 << 30;
 /// A driver that uses io_uring.
 pub struct Uring {
     ring: DriverRing,
-    lent: Lent,
+    kernel_owned: KernelOwnedBytes,
     spare: Spare,
     /// Completions of passed bytes that the kernel did not fully accept.
     unsent: Vec<Completion>,
@@ -78,7 +78,7 @@ pub struct Uring {
     arrived: Option<Arrival>,
     /// Sends queued since the last call into the kernel.
     sends: usize,
-    grain: Grain,
+    batch: CompletionBatch,
     /// The error number that made the ring unusable.
     broken: Option<i32>,
     /// Connections that are open or being opened.
@@ -113,7 +113,7 @@ impl Uring {
     pub fn new(most: u32, writes: PeerWrites) -> io::Result<Uring> {
         Ok(Uring {
             ring: DriverRing::new(most, writes)?,
-            lent: Lent::default(),
+            kernel_owned: KernelOwnedBytes::default(),
             spare: Spare::default(),
             unsent: Vec::new(),
             sockets: Vec::new(),
@@ -126,7 +126,7 @@ impl Uring {
             arrivals: None,
             arrived: None,
             sends: 0,
-            grain: Grain { sends: 1, linger: 0 },
+            batch: CompletionBatch { sends: 1, linger: 0 },
             broken: None,
             open: 0,
             spinning: false,
@@ -345,8 +345,8 @@ impl Driver for Uring {
         self.waited
     }
 
-    fn keep_to(&mut self, grain: Grain) {
-        self.grain = grain;
+    fn keep_to(&mut self, batch: CompletionBatch) {
+        self.batch = batch;
     }
 
     fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64 {
@@ -363,42 +363,43 @@ impl Driver for Uring {
         })
     }
 
-    fn send(&mut self, slot: Slot, message: &Message) -> Handed {
+    fn send(&mut self, slot: Slot, message: &Message) -> SendProgress {
         let at = self.now();
         self.spinning = false;
         if let Some(errno) = self.broken {
             self.ready.push_back(Event { slot, at, kind: EventKind::Failed(errno) });
-            return Handed::Later;
+            return SendProgress::Later;
         }
         self.make_way(slot);
         if self.sockets[slot as usize].sending {
             let socket = &mut self.sockets[slot as usize];
             socket.waiting = Some(OwnBytes::Shared(message.clone()));
             socket.awaited = true;
-            return Handed::Later;
+            return SendProgress::Later;
         }
         let address = message.head().as_ptr() as usize;
-        let kept = self.sockets[slot as usize].request == address || self.lent.keep(message);
+        let kept =
+            self.sockets[slot as usize].request == address || self.kernel_owned.keep(message);
         if kept {
             self.send_kept(slot, message.head());
         } else {
             self.sockets[slot as usize].awaited = true;
-            self.send_lent(slot, OwnBytes::Shared(message.clone()));
+            self.send_owned(slot, OwnBytes::Shared(message.clone()));
         }
         self.count_send();
-        if kept { Handed::Whole(at) } else { Handed::Later }
+        if kept { SendProgress::Whole(at) } else { SendProgress::Later }
     }
 
-    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> Handed {
+    fn pass(&mut self, slot: Slot, bytes: &mut Vec<u8>) -> SendProgress {
         let at = self.now();
         self.spinning = false;
         if let Some(errno) = self.broken {
             self.ready.push_back(Event { slot, at, kind: EventKind::Failed(errno) });
-            return Handed::Later;
+            return SendProgress::Later;
         }
         self.make_way(slot);
         if bytes.is_empty() {
-            return Handed::Whole(at);
+            return SendProgress::Whole(at);
         }
         let (own, socket) = (self.spare.swap(bytes), &mut self.sockets[slot as usize]);
         let quietly = own.len() <= SHORT && !socket.sending;
@@ -407,15 +408,15 @@ impl Driver for Uring {
             self.pass_quietly(slot, own);
         } else if socket.sending {
             socket.waiting = Some(OwnBytes::Own(own));
-            return Handed::Later;
+            return SendProgress::Later;
         } else {
-            self.send_lent(slot, OwnBytes::Own(own));
+            self.send_owned(slot, OwnBytes::Own(own));
         }
         self.count_send();
-        if quietly { Handed::Whole(at) } else { Handed::Later }
+        if quietly { SendProgress::Whole(at) } else { SendProgress::Later }
     }
 
-    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> Handed {
+    fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> SendProgress {
         let at = self.now();
         self.spinning = false;
         let done = match self.datagrams(slot) {
@@ -423,14 +424,14 @@ impl Driver for Uring {
             None => Err(libc::EBADF),
         };
         match done {
-            Ok(true) => return Handed::Whole(at),
+            Ok(true) => return SendProgress::Whole(at),
             Ok(false) => self.ask_for_room(slot),
             Err(errno) => {
                 let kind = self.failed(slot, errno);
                 self.ready.extend(kind.map(|kind| Event { slot, at, kind }));
             }
         }
-        Handed::Later
+        SendProgress::Later
     }
 
     fn mtu(&mut self, slot: Slot) -> Option<u32> {
@@ -559,7 +560,7 @@ impl Drop for Uring {
         self.queue_last();
         self.drain();
         if !self.ring.cancel_all() {
-            std::mem::forget(std::mem::take(&mut self.lent));
+            std::mem::forget(std::mem::take(&mut self.kernel_owned));
         }
     }
 }

@@ -19,7 +19,7 @@ impl Uring {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = &socket.file else { return };
         let mark = socket.mark(slot, Operation::Pass);
-        let entry = entry::pass(socket, slot, file, self.lent.hold_until_seen(mark, bytes));
+        let entry = entry::pass(socket, slot, file, self.kernel_owned.hold_until_seen(mark, bytes));
         socket.passed = true;
         self.push(&entry);
     }
@@ -42,7 +42,7 @@ impl Uring {
         if self.ring.queued() > 0 || self.ring.holds_back() {
             return;
         }
-        while let Some((mark, bytes)) = self.lent.seen() {
+        while let Some((mark, bytes)) = self.kernel_owned.seen() {
             let Mark { slot, generation, .. } = Mark::unpack(mark);
             let current = self.sockets.get_mut(slot as usize);
             let open = |s: &&mut UringSocket| s.generation == generation && s.file.is_some();
@@ -69,7 +69,7 @@ impl Uring {
             }
         };
         let mark = self.sockets[slot as usize].mark(slot, Operation::Send);
-        self.lent.hold(mark, OwnBytes::Own(bytes));
+        self.kernel_owned.hold(mark, OwnBytes::Own(bytes));
         self.sockets[slot as usize].sending = true;
         self.go_on_sending(slot, mark, sent);
     }

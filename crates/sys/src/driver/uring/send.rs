@@ -18,10 +18,10 @@ impl Uring {
     }
 
     /// Sends bytes that are held until the completion.
-    pub(super) fn send_lent(&mut self, slot: Slot, bytes: OwnBytes) {
+    pub(super) fn send_owned(&mut self, slot: Slot, bytes: OwnBytes) {
         let socket = &mut self.sockets[slot as usize];
         let Some(file) = &socket.file else { return };
-        let rest = self.lent.hold(socket.mark(slot, Operation::Send), bytes).rest();
+        let rest = self.kernel_owned.hold(socket.mark(slot, Operation::Send), bytes).rest();
         let entry = entry::send(socket, slot, file, &rest);
         socket.sending = true;
         self.push(&entry);
@@ -31,7 +31,7 @@ impl Uring {
     /// true if all bytes have been sent.
     pub(super) fn go_on_sending(&mut self, slot: Slot, mark: u64, count: usize) -> bool {
         let socket = &self.sockets[slot as usize];
-        let Some((part, file)) = self.lent.held(mark).zip(socket.file.as_ref()) else {
+        let Some((part, file)) = self.kernel_owned.held(mark).zip(socket.file.as_ref()) else {
             return true;
         };
         if part.advance(count) {

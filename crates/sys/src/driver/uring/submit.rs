@@ -13,7 +13,7 @@ use crate::driver::{Event, EventKind};
 impl Uring {
     /// Queues an entry. If the queue is full, submits it first.
     pub(super) fn push(&mut self, entry: &Entry) {
-        // SAFETY: entries have no pointers, or point to a static, except those of sends. `lent`
+        // SAFETY: entries have no pointers, or point to a static, except those of sends. `kernel_owned`
         // holds the bytes of sends for long enough.
         while self.broken.is_none() && !unsafe { self.ring.push(entry) } {
             self.flush();
@@ -23,7 +23,7 @@ impl Uring {
     /// Counts a send, and submits the queue when it contains enough of them.
     pub(super) fn count_send(&mut self) {
         self.sends += 1;
-        if self.sends >= self.grain.sends {
+        if self.sends >= self.batch.sends {
             self.flush();
         }
     }
@@ -46,15 +46,16 @@ impl Uring {
     pub(super) fn take_note(&mut self, call: io::Result<()>) -> u64 {
         let at = clock::now();
         for completion in self.ring.completions() {
-            match mark::is_pass(completion.mark) {
-                true => self.unsent.push(completion),
-                false => self.told.push_back((completion, at)),
+            if mark::is_pass(completion.mark) {
+                self.unsent.push(completion)
+            } else {
+                self.told.push_back((completion, at))
             }
         }
         if let Err(error) = call {
             self.give_up(errno_of(&error), at);
         }
-        if self.lent.holds_unseen() {
+        if self.kernel_owned.holds_unseen() {
             self.see_to_passes(at);
         }
         at
@@ -84,7 +85,7 @@ impl Uring {
 
     /// Waits until something happens or the time `until` is reached.
     pub(super) fn block(&mut self, until: u64) {
-        let (before, linger) = (self.woke, Duration::from_nanos(self.grain.linger));
+        let (before, linger) = (self.woke, Duration::from_nanos(self.batch.linger));
         let done = self.ring.wait(Duration::from_nanos(until - before), linger, self.open);
         self.woke = self.take_note(done);
         self.waited += self.woke - before;

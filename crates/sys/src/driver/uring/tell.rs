@@ -70,9 +70,10 @@ impl Uring {
         let stamped = completion.is_of(Operation::ReceiveStamped);
         match (completion.result, completion.buffer) {
             (count @ 1.., Some(buffer)) => {
-                let range = match stamped {
-                    true => self.opened_stamped(&buffer, count as usize),
-                    false => 0..count as usize,
+                let range = if stamped {
+                    self.opened_stamped(&buffer, count as usize)
+                } else {
+                    0..count as usize
                 };
                 let count = range.len();
                 self.received = Some(Filled { holder: Holder::Pool(buffer), range });
@@ -141,7 +142,7 @@ impl Uring {
             return self.refused(slot, -result);
         }
         if let Some(bytes) = socket.waiting.take() {
-            self.send_lent(slot, bytes);
+            self.send_owned(slot, bytes);
             return None;
         }
         std::mem::take(&mut socket.awaited).then_some(EventKind::Sent)
@@ -163,7 +164,7 @@ impl Uring {
 
     /// Releases the bytes of the submissions with this mark, which have completed.
     fn let_go(&mut self, mark: u64) {
-        if let Some(bytes) = self.lent.release(mark) {
+        if let Some(bytes) = self.kernel_owned.release(mark) {
             self.spare.give_all(bytes);
         }
     }

@@ -28,7 +28,7 @@ pub(super) enum Chunk {
 
 /// The result of processing bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Took {
+pub(super) struct MessageProgress {
     /// The number of bytes that belong to the message.
     pub(super) used: usize,
     /// The number of those bytes that are content.
@@ -69,25 +69,25 @@ impl BodyState {
     }
 
     /// Processes the next bytes of the stream.
-    pub(super) fn take(&mut self, all: Span<'_>) -> Took {
+    pub(super) fn take(&mut self, all: Span<'_>) -> MessageProgress {
         let length = all.length as u64;
         match self {
             BodyState::ToEnd => {
-                Took { used: all.length, content: length, state: MessageState::More }
+                MessageProgress { used: all.length, content: length, state: MessageState::More }
             }
             BodyState::Length(left) => {
                 let used = length.min(*left);
                 *left -= used;
                 let state = if *left == 0 { MessageState::End } else { MessageState::More };
-                Took { used: used as usize, content: used, state }
+                MessageProgress { used: used as usize, content: used, state }
             }
             BodyState::Chunked(chunk) => chunks(chunk, all),
         }
     }
 }
 
-fn chunks(chunk: &mut Chunk, all: Span<'_>) -> Took {
-    let mut took = Took { used: 0, content: 0, state: MessageState::More };
+fn chunks(chunk: &mut Chunk, all: Span<'_>) -> MessageProgress {
+    let mut took = MessageProgress { used: 0, content: 0, state: MessageState::More };
     while took.state == MessageState::More && took.used < all.length {
         if let Chunk::Data(left) = chunk {
             let here = (*left).min((all.length - took.used) as u64);
@@ -142,7 +142,7 @@ mod tests {
     const END: usize = CHUNKED.len() - 8;
 
     #[test]
-    fn chunks_end_where_they_say_however_they_are_cut_up() {
+    fn finds_the_end_of_chunks_split_at_any_byte() {
         for step in 1..CHUNKED.len() {
             let (mut body, mut used, mut content) = (BodyState::chunked(), 0, 0);
             for part in CHUNKED.chunks(step) {
@@ -158,22 +158,25 @@ mod tests {
     }
 
     #[test]
-    fn of_content_only_the_length_is_needed() {
+    fn counts_content_that_was_not_captured() {
         let mut body = BodyState::Length(3_000);
         let took = body.take(Span::new(b"abc", 1_400));
-        assert_eq!(took, Took { used: 1_400, content: 1_400, state: MessageState::More });
+        assert_eq!(
+            took,
+            MessageProgress { used: 1_400, content: 1_400, state: MessageState::More }
+        );
         let took = body.take(Span::new(b"", 1_700));
-        assert_eq!(took, Took { used: 1_600, content: 1_600, state: MessageState::End });
+        assert_eq!(took, MessageProgress { used: 1_600, content: 1_600, state: MessageState::End });
         let mut body = BodyState::chunked();
         let took = body.take(Span::new(b"7d0\r\nabc", 1_000));
-        assert_eq!(took, Took { used: 1_000, content: 995, state: MessageState::More });
+        assert_eq!(took, MessageProgress { used: 1_000, content: 995, state: MessageState::More });
         assert_eq!(body.unread(), 1_007);
         assert_eq!(body.take(Span::new(b"", 1_007)).content, 1_005);
         assert_eq!(body.take(Span::new(b"", 5)).state, MessageState::Lost);
     }
 
     #[test]
-    fn what_is_no_chunk_is_lost() {
+    fn reports_a_body_with_an_invalid_chunk_size_as_lost() {
         for wrong in ["\r\n", "x", ";a\r\n", "1234567890123456\r\n", "-1\r\n"] {
             let took = BodyState::chunked().take(Span::new(wrong.as_bytes(), wrong.len()));
             assert_eq!(took.state, MessageState::Lost, "{wrong}");

@@ -1,16 +1,16 @@
 //! An exchange in progress, and the segments that count for it.
 
 use super::super::Segment;
-use super::super::observed::Opening;
+use super::super::connection_report::Opening;
+use super::super::http_exchange::{Ends, HttpExchange, PerDirection, Unmeasured};
 use super::super::side::Side;
 use super::super::stream::Stream;
-use super::super::transfer::{Ends, PerDirection, Transfer, Unmeasured};
 use super::SentSegment;
 
 /// An exchange in progress.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    pub(super) found: Transfer,
+    pub(super) found: HttpExchange,
     /// The end of the server's stream when the request was sent.
     start: i64,
     /// The position up to which the client has acknowledged content.
@@ -63,7 +63,7 @@ impl Exchange {
     pub(super) fn new(number: u32, segment: &Segment<'_>, about: &About<'_>) -> Exchange {
         let start = about.server_end(segment);
         Exchange {
-            found: Transfer::new(about.ends, number, segment.at_ns),
+            found: HttpExchange::new(about.ends, number, segment.at_ns),
             start,
             acknowledged: start,
             before_fin: start,
@@ -79,17 +79,17 @@ impl Exchange {
 
     /// Adds another segment.
     pub(super) fn count(&mut self, sent: &SentSegment<'_>, mss: Option<u16>) {
-        let SentSegment { by_client, segment, brought, .. } = *sent;
+        let SentSegment { by_client, segment, effect, .. } = *sent;
         let too_long = mss.is_some_and(|mss| segment.tcp.payload.length > usize::from(mss));
         self.found.coalesced += u64::from(too_long);
-        let known = if brought.repeats { segment.length } else { brought.known };
+        let known = if effect.repeats { segment.length } else { effect.known };
         let repeated = self.found.repeated.of(by_client);
-        repeated.segments += u64::from(brought.repeats);
+        repeated.segments += u64::from(effect.repeats);
         repeated.bytes += known;
         *self.bytes.of(by_client) += segment.length.saturating_sub(known);
         match by_client {
-            true if brought.is_new && self.first_ns.is_none() => self.sent_ns = segment.at_ns,
-            false if segment.tcp.payload.length > 0 && !brought.repeats => {
+            true if effect.is_new && self.first_ns.is_none() => self.sent_ns = segment.at_ns,
+            false if segment.tcp.payload.length > 0 && !effect.repeats => {
                 self.received_ns = segment.at_ns;
             }
             _ => {}
@@ -186,7 +186,7 @@ impl Exchange {
     }
 
     /// Returns the result.
-    pub(super) fn finish(mut self, about: &About<'_>) -> Transfer {
+    pub(super) fn finish(mut self, about: &About<'_>) -> HttpExchange {
         self.close(about);
         let asked_ns = self.asked_ns.unwrap_or(self.sent_ns);
         let found = &mut self.found;

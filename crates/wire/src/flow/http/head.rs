@@ -127,10 +127,8 @@ pub(super) fn response(head: &[u8], method: &str) -> Option<Answered> {
     }
     let status = response.code?;
     let empty = method == "HEAD" || status < 200 || [204, 304].contains(&status);
-    let body = match empty {
-        true => None,
-        false => Some(framing(response.headers)?.unwrap_or(BodyState::ToEnd)),
-    };
+    let body =
+        if empty { None } else { Some(framing(response.headers)?.unwrap_or(BodyState::ToEnd)) };
     Some(Answered { status, body: body.filter(|body| *body != BodyState::Length(0)) })
 }
 
@@ -165,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_found_however_it_is_cut_up() {
+    fn finds_a_head_split_at_any_byte() {
         for head in ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.0\nHost: a\n\n"] {
             let all = format!("{head}GET");
             for cut in 1..head.len() {
@@ -183,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_was_not_kept_or_is_too_long_is_lost() {
+    fn reports_an_uncaptured_or_overlong_head_as_lost() {
         let mut budget = Budget::new(1 << 20);
         let span = Span::new(b"GET / HTTP/1.1\r\n", 500);
         assert_eq!(Head::default().take(&span, &mut budget), Collected::Lost);
@@ -222,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_says_what_it_asks_of_whom() {
+    fn reads_the_method_path_and_host_of_a_request() {
         let head = b"PATCH http://x/y HTTP/1.1\r\nhOST:  a:80 \r\n\r\n";
         let found = request(head).unwrap();
         assert_eq!((&*found.method, &*found.path), ("PATCH", "http://x/y"));

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_other_protocols_are_none() {
+    fn rejects_lines_of_other_protocols() {
         let long = format!("{} / HTTP/1.1\r\n", "A".repeat(65));
         for line in [
             "PRI * HTTP/2.0\r\n",
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_rest_was_cut_off_a_target_is_enough() {
+    fn recognises_a_truncated_request_line_by_its_target() {
         let seen = |text: &'static str, length: usize| {
             let span = Span::new(text.as_bytes(), length);
             (is_request(span), may_be_request(span))

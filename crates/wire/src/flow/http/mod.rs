@@ -15,9 +15,9 @@ mod track;
 
 use super::Segment;
 use super::budget::Budget;
-use super::observed::{FlowObserver, Spoken};
+use super::connection_report::{FlowObserver, PayloadProtocol};
 use super::reassembly::Reassembly;
-use super::stream::Brought;
+use super::stream::SegmentEffect;
 use crate::Span;
 pub(super) use alone::ResponsesAlone;
 pub(super) use exchange::About;
@@ -56,12 +56,12 @@ pub(super) struct Http {
     /// True until the first bytes, which may begin a request, are known to do so.
     doubtful: bool,
     /// What the connection speaks instead, if they do not.
-    refuted: Option<Spoken>,
+    refuted: Option<PayloadProtocol>,
 }
 
 /// The sink for results, and the budget for buffered data.
 #[derive(Debug)]
-pub(super) struct Hands<'a, S> {
+pub(super) struct FollowerOutput<'a, S> {
     pub(super) sink: &'a mut S,
     pub(super) budget: &'a mut Budget,
 }
@@ -71,7 +71,7 @@ pub(super) struct Hands<'a, S> {
 pub(super) struct SentSegment<'a> {
     pub(super) by_client: bool,
     pub(super) segment: &'a Segment<'a>,
-    pub(super) brought: Brought,
+    pub(super) effect: SegmentEffect,
     /// True if its first bytes begin a request.
     pub(super) asks: bool,
 }
@@ -95,7 +95,7 @@ impl Http {
     }
 
     /// Returns what the connection speaks if what seemed to begin a request does not.
-    pub(super) fn refuted(&self) -> Option<Spoken> {
+    pub(super) fn refuted(&self) -> Option<PayloadProtocol> {
         self.refuted.clone()
     }
 
@@ -123,19 +123,24 @@ impl Http {
     /// Returns whether a segment from the client begins a request: because a request is due there,
     /// or because the position in the stream is unknown and the segment looks like one. The server
     /// has acknowledged the client's stream up to `acknowledged`.
-    pub(super) fn asks(&self, segment: &Segment<'_>, brought: &Brought, acknowledged: i64) -> bool {
+    pub(super) fn asks(
+        &self,
+        segment: &Segment<'_>,
+        effect: &SegmentEffect,
+        acknowledged: i64,
+    ) -> bool {
         let bytes = segment.tcp.payload.bytes;
-        if self.track.switched || !brought.is_new {
+        if self.track.switched || !effect.is_new {
             return false;
         }
-        if self.requests.is_between() && self.requests.next() == brought.begin {
+        if self.requests.is_between() && self.requests.next() == effect.begin {
             return bytes.first().is_some_and(|byte| is_token_byte(*byte));
         }
         // A server that responds has read the whole head, even if it could not be parsed here.
         let ended = self.requests.is_in_head() && self.track.is_last_answered();
         // The data missing before this segment was lost by the capture and will never arrive.
         let behind_hole = self.requests.is_between()
-            && (self.requests.next() + 1..=acknowledged).contains(&brought.begin);
+            && (self.requests.next() + 1..=acknowledged).contains(&effect.begin);
         (ended || behind_hole || !self.requests.is_certain()) && is_request(segment.tcp.payload)
     }
 
@@ -160,31 +165,28 @@ impl Http {
         &mut self,
         sent: &SentSegment<'_>,
         about: &About<'_>,
-        hands: &mut Hands<'_, S>,
+        output: &mut FollowerOutput<'_, S>,
     ) {
         if sent.asks {
-            self.ask(sent, about, hands);
+            self.ask(sent, about, output);
         }
         let (payload, at_ns) = (sent.segment.tcp.payload, sent.segment.at_ns);
         if self.track.switched || payload.length == 0 {
             return;
         }
         let certain = self.responses.is_certain();
-        let lost = match sent.by_client {
-            true => {
-                let reader = &mut Requests::new(&mut self.track, sent, about, certain, hands.sink);
-                self.requests.take(sent.brought.begin, payload, at_ns, hands.budget, reader)
-            }
-            false => {
-                let reader = &mut Responses(&mut self.track);
-                self.responses.take(sent.brought.begin, payload, at_ns, hands.budget, reader)
-            }
+        let lost = if sent.by_client {
+            let reader = &mut Requests::new(&mut self.track, sent, about, certain, output.sink);
+            self.requests.take(sent.effect.begin, payload, at_ns, output.budget, reader)
+        } else {
+            let reader = &mut Responses(&mut self.track);
+            self.responses.take(sent.effect.begin, payload, at_ns, output.budget, reader)
         };
         if self.doubtful && sent.by_client {
             self.judge();
         }
         if self.refuted.is_none() {
-            self.settle(lost, about, hands);
+            self.settle(lost, about, output);
         }
     }
 
@@ -198,7 +200,8 @@ impl Http {
         self.doubtful = line == RequestLine::Open;
         if line == RequestLine::Other {
             let is_http2 = self.track.http2 || is_preface(self.requests.head_bytes());
-            self.refuted = Some(if is_http2 { Spoken::Http2 } else { Spoken::Unknown });
+            self.refuted =
+                Some(if is_http2 { PayloadProtocol::Http2 } else { PayloadProtocol::Unknown });
         }
     }
 
@@ -209,24 +212,21 @@ impl Http {
         sent: &SentSegment<'_>,
         to: i64,
         about: &About<'_>,
-        hands: &mut Hands<'_, S>,
+        output: &mut FollowerOutput<'_, S>,
     ) {
         let (certain, at_ns) = (self.responses.is_certain(), sent.segment.at_ns);
         let half = if sent.by_client { &self.responses } else { &self.requests };
         if !half.lacks(to) {
             return;
         }
-        let lost = match sent.by_client {
-            true => {
-                let reader = &mut Responses(&mut self.track);
-                self.responses.acknowledged(to, at_ns, hands.budget, reader)
-            }
-            false => {
-                let reader = &mut Requests::new(&mut self.track, sent, about, certain, hands.sink);
-                self.requests.acknowledged(to, at_ns, hands.budget, reader)
-            }
+        let lost = if sent.by_client {
+            let reader = &mut Responses(&mut self.track);
+            self.responses.acknowledged(to, at_ns, output.budget, reader)
+        } else {
+            let reader = &mut Requests::new(&mut self.track, sent, about, certain, output.sink);
+            self.requests.acknowledged(to, at_ns, output.budget, reader)
         };
-        self.settle(lost, about, hands);
+        self.settle(lost, about, output);
     }
 
     /// Returns whether the connection ended before its first bytes were known to begin a request.
@@ -235,16 +235,20 @@ impl Http {
     }
 
     /// Ends HTTP when the connection is over or no longer followed.
-    pub(super) fn end<S: FlowObserver>(&mut self, about: &About<'_>, hands: &mut Hands<'_, S>) {
+    pub(super) fn end<S: FlowObserver>(
+        &mut self,
+        about: &About<'_>,
+        output: &mut FollowerOutput<'_, S>,
+    ) {
         if about.over && !about.unheard && self.responses.is_certain() {
             let finished = about.server.has_finished();
             let whole = finished && self.responses.ends_with(about.server.payload_end());
             self.track.end(whole);
         }
-        self.requests.lose(hands.budget);
-        self.responses.lose(hands.budget);
-        self.track.release(about, hands.sink);
-        self.track.charge(about, hands);
+        self.requests.lose(output.budget);
+        self.responses.lose(output.budget);
+        self.track.release(about, output.sink);
+        self.track.charge(about, output);
     }
 
     /// Begins a request at this segment. If the position in a stream was unknown, it is known
@@ -254,33 +258,39 @@ impl Http {
         &mut self,
         sent: &SentSegment<'_>,
         about: &About<'_>,
-        hands: &mut Hands<'_, S>,
+        output: &mut FollowerOutput<'_, S>,
     ) {
         let tcp = &sent.segment.tcp;
         let server = about.server.stream.as_ref();
         let quiet = server.is_none_or(|server| {
             tcp.flags.ack() && server.position(tcp.acknowledgement) >= server.payload_end()
         });
-        if !self.requests.is_between() || self.requests.next() != sent.brought.begin {
+        if !self.requests.is_between() || self.requests.next() != sent.effect.begin {
             self.unparsed |= self.requests.is_certain();
-            self.requests.begin_at(sent.brought.begin, hands.budget);
+            self.requests.begin_at(sent.effect.begin, output.budget);
         }
         let follow = quiet && !self.responses.is_certain();
         if follow {
-            self.responses.begin_at(about.server_end(sent.segment), hands.budget);
+            self.responses.begin_at(about.server_end(sent.segment), output.budget);
         }
         if follow || !self.responses.is_certain() {
-            self.track.release(about, hands.sink);
+            self.track.release(about, output.sink);
         }
         self.track.begin(sent.segment, about);
     }
 
-    fn settle<S: FlowObserver>(&mut self, lost: bool, about: &About<'_>, hands: &mut Hands<'_, S>) {
+    fn settle<S: FlowObserver>(
+        &mut self,
+        lost: bool,
+        about: &About<'_>,
+        output: &mut FollowerOutput<'_, S>,
+    ) {
         self.unparsed |= lost && !self.track.switched;
-        match self.track.switched {
-            true => self.track.release(about, hands.sink),
-            false => self.track.tidy(about, hands.sink),
+        if self.track.switched {
+            self.track.release(about, output.sink)
+        } else {
+            self.track.tidy(about, output.sink)
         }
-        self.track.charge(about, hands);
+        self.track.charge(about, output);
     }
 }

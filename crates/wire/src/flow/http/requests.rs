@@ -3,7 +3,7 @@
 use sixmark_http::http1::is_token_byte;
 
 use super::super::Segment;
-use super::super::observed::FlowObserver;
+use super::super::connection_report::FlowObserver;
 use super::body::BodyState;
 use super::exchange::About;
 use super::half::{AfterHead, Reader};
@@ -40,9 +40,10 @@ impl<S: FlowObserver> Reader for Requests<'_, S> {
             if !bytes.first().is_some_and(|byte| is_token_byte(*byte)) {
                 return false;
             }
-            match self.certain {
-                true => self.track.tidy(self.about, self.sink),
-                false => self.track.release(self.about, self.sink),
+            if self.certain {
+                self.track.tidy(self.about, self.sink)
+            } else {
+                self.track.release(self.about, self.sink)
             }
             self.track.begin(&Segment { at_ns, ..*self.sent.segment }, self.about);
         }

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use super::super::Segment;
-use super::super::observed::FlowObserver;
+use super::super::connection_report::FlowObserver;
 use super::exchange::{About, Exchange};
-use super::{Hands, SentSegment};
+use super::{FollowerOutput, SentSegment};
 
 /// The maximum number of requests waiting for their responses. If there are more, the first
 /// exchange is ended.
@@ -56,7 +56,7 @@ impl Track {
         let alone = self.pending.len() == 1;
         let Some(exchange) = self.pending.back_mut() else { return };
         exchange.count(sent, mss);
-        if !sent.by_client && sent.brought.is_new && (alone || !certain) {
+        if !sent.by_client && sent.effect.is_new && (alone || !certain) {
             exchange.is_answered(sent.segment.at_ns);
         }
     }
@@ -100,19 +100,22 @@ impl Track {
 
     /// Charges waiting requests to the budget, and releases the charge of those that no longer
     /// wait. If the budget is exhausted, the oldest exchange is ended.
-    pub(super) fn charge(&mut self, about: &About<'_>, hands: &mut Hands<'_, impl FlowObserver>) {
+    pub(super) fn charge(
+        &mut self,
+        about: &About<'_>,
+        output: &mut FollowerOutput<'_, impl FlowObserver>,
+    ) {
         let beyond_one = |track: &Track| track.pending.len().saturating_sub(1);
         while self.charged < beyond_one(self) {
-            match hands.budget.take(SIZE) {
-                true => self.charged += 1,
-                false => {
-                    let first = self.pending.pop_front();
-                    first.into_iter().for_each(|first| hands.sink.exchange(&first.finish(about)));
-                }
+            if output.budget.take(SIZE) {
+                self.charged += 1
+            } else {
+                let first = self.pending.pop_front();
+                first.into_iter().for_each(|first| output.sink.exchange(&first.finish(about)));
             }
         }
         let over = self.charged - beyond_one(self);
-        hands.budget.give(over * SIZE);
+        output.budget.give(over * SIZE);
         self.charged -= over;
     }
 

@@ -1,8 +1,8 @@
 //! The ClientHello in the Initial packets of QUIC. Browsers send its CRYPTO frames in arbitrary
 //! order (RFC 9000, 19.6).
 
+use super::super::connection_report::Hello;
 use super::super::hello;
-use super::super::observed::Hello;
 use super::super::seen::Seen;
 use super::header::varint;
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn evil_frames_are_not_followed() {
+    fn ignores_malformed_frames() {
         let huge = [6, 0xff, 255, 255, 255, 255, 255, 255, 255, 1, 7];
         let far = frame(0x3fff, &[1; 100]);
         let endless = [2, 0, 0, 0xff, 255, 255, 255, 255, 255, 255, 255, 0];

@@ -11,8 +11,10 @@ use crypto::Crypto;
 use header::{Long, LongPacketKind};
 
 use super::budget::Budget;
-use super::observed::{Closure, Doubts, Hello, MissingSide, Observed, Opening, Spoken};
-use super::transfer::{Ends, PerDirection};
+use super::connection_report::{
+    Closure, ConnectionReport, Doubts, Hello, MissingSide, Opening, PayloadProtocol,
+};
+use super::http_exchange::{Ends, PerDirection};
 use crate::{Udp, Via};
 
 /// Removes the protection of Initial packets. The keys are derived from fields of the packet (RFC
@@ -45,7 +47,7 @@ pub(super) struct Quic {
     began_ns: u64,
     last_ns: u64,
     opening: Opening,
-    sent: PerDirection<super::observed::Sent>,
+    sent: PerDirection<super::connection_report::Sent>,
     hello: Hello,
     /// The destination connection ID of the client's first packet.
     destination: Vec<u8>,
@@ -139,7 +141,7 @@ impl Quic {
     }
 
     /// Returns the report on the connection.
-    pub(super) fn finish(mut self, closure: Closure, budget: &mut Budget) -> Observed {
+    pub(super) fn finish(mut self, closure: Closure, budget: &mut Budget) -> ConnectionReport {
         self.forget(budget);
         // Short headers follow what the other side has sent.
         let missing = match (self.sent.from_client.packets, self.sent.from_server.packets) {
@@ -147,7 +149,7 @@ impl Quic {
             (_, 0) if self.hello.completed => Some(MissingSide::Server),
             _ => None,
         };
-        Observed {
+        ConnectionReport {
             ends: self.ends,
             before: self.before,
             via: self.via,
@@ -157,7 +159,7 @@ impl Quic {
             closure,
             sent: self.sent,
             round_trips: PerDirection::default(),
-            spoken: Spoken::Quic(self.hello),
+            payload_protocol: PayloadProtocol::Quic(self.hello),
             exchanges: 0,
             missing,
             statuses: BTreeMap::new(),

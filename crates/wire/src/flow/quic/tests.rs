@@ -81,7 +81,7 @@ fn the_sample_of_rfc_9001_is_recognised_and_its_hello_read() {
         let id = bytes("8394c8f03e515708");
         assert_eq!(opener.asked, [(1, id, 18, 1_200)]);
         let found = quic.finish(Closure::Open, &mut budget);
-        let Spoken::Quic(hello) = found.spoken else { panic!("{found:?}") };
+        let PayloadProtocol::Quic(hello) = found.payload_protocol else { panic!("{found:?}") };
         assert_eq!(hello.server_name.as_deref(), Some("example.com"));
         assert_eq!((hello.version.as_deref(), &*hello.offered), (Some("1"), &["alpn".into()][..]));
         assert_eq!(budget.left(), 10_000);
@@ -115,7 +115,9 @@ fn a_handshake_lasts_until_the_clients_first_short_header() {
             assert_eq!((found.before, found.closure, found.lasted_ns), (3, Closure::Timeout, 9));
             assert_eq!((found.opening.seen, found.opening.answered_ns), (true, Some(5)));
             assert_eq!((found.sent.from_client.packets, found.sent.from_server.packets), (4, 1));
-            let Spoken::Quic(hello) = found.spoken else { panic!("{:?}", found.spoken) };
+            let PayloadProtocol::Quic(hello) = found.payload_protocol else {
+                panic!("{:?}", found.payload_protocol)
+            };
             assert_eq!((hello.handshake_ns, hello.first_flight_ns), (Some(8), Some(5)));
             assert_eq!((hello.completed, found.opening.round_trip_ns()), (true, Some(8)));
             assert_eq!(hello.server_name.as_deref(), Some("example.org"));
@@ -154,7 +156,9 @@ fn early_data_may_come_before_the_hello() {
                 quic.take(true, &datagram(18, &[0x45; 30]), None, &mut budget);
                 let found = quic.finish(Closure::Open, &mut budget);
                 assert!(found.opening.seen && !found.doubts.begun_before);
-                let Spoken::Quic(hello) = found.spoken else { panic!("{:?}", found.spoken) };
+                let PayloadProtocol::Quic(hello) = found.payload_protocol else {
+                    panic!("{:?}", found.payload_protocol)
+                };
                 assert_eq!(hello.server_name.as_deref(), Some("example.org"));
                 assert_eq!(hello.handshake_ns, Some(8));
             }
@@ -163,7 +167,7 @@ fn early_data_may_come_before_the_hello() {
 }
 
 #[test]
-fn what_is_no_quic_begins_nothing() {
+fn other_udp_payloads_do_not_begin_a_connection() {
     let dns = [0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
     let negotiation = [0xc0, 0, 0, 0, 0, 1, 1, 1, 1];
     let other_version = [0xc0, 0, 0, 0, 9, 0, 0, 0, 0];

@@ -7,15 +7,15 @@ use super::*;
 const RESPONSE: &[u8] = b"HTTP/1.1 207 Multi-Status\r\nContent-Length: 3\r\n\r\nabc";
 
 /// Returns the only connection and its exchanges. Nothing is left in a buffer.
-fn found(made: Made) -> (Observed, Vec<Transfer>) {
+fn found(made: Made) -> (ConnectionReport, Vec<HttpExchange>) {
     let (mut kept, _) = made.follower.finish();
     assert_eq!(kept.connections.len(), 1);
-    let real = kept.transfers.finish(0).into_iter().filter(|one| one.number > 0);
+    let real = kept.exchanges.finish(0).into_iter().filter(|one| one.number > 0);
     (kept.connections.remove(0), real.collect())
 }
 
 #[test]
-fn exchanges_are_seen_whatever_their_method() {
+fn reads_http_exchanges_with_any_method() {
     for method in ["PROPFIND", "REPORT", "PURGE", "QUERY", "M-SEARCH", "MKCALENDAR", "x"] {
         for mut made in both() {
             made.handshake();
@@ -29,7 +29,10 @@ fn exchanges_are_seen_whatever_their_method() {
             }
             made.client(ACK, at, answered, b"");
             let (connection, exchanges) = found(made);
-            assert_eq!((connection.spoken, connection.exchanges), (Spoken::Http1, 3));
+            assert_eq!(
+                (connection.payload_protocol, connection.exchanges),
+                (PayloadProtocol::Http1, 3)
+            );
             assert_eq!(connection.doubts, Doubts::default());
             for one in exchanges {
                 assert_eq!((&*one.method, &*one.path, one.status), (method, "/a", Some(207)));
@@ -55,7 +58,7 @@ fn shake(made: &mut Made, bytes: &[u8], pieces: &Pieces) {
 }
 
 #[test]
-fn a_hello_is_read_in_pieces_in_any_order_and_from_where_the_capture_begins() {
+fn reads_a_tls_hello_in_any_pieces_wherever_the_capture_begins() {
     let asks = record(22, &client("example.org", &["h2"]));
     let (first, half, end) = (1, 700, asks.len());
     let orders = [
@@ -88,7 +91,7 @@ fn a_hello_is_read_in_pieces_in_any_order_and_from_where_the_capture_begins() {
                 let lasted_ns = made.now_ns - began_ns;
                 let budget = made.follower.flows.budget.left();
                 let (connection, _) = found(made);
-                let Spoken::Tls(hello) = connection.spoken else {
+                let PayloadProtocol::Tls(hello) = connection.payload_protocol else {
                     assert!(!known, "{begins} {pieces:?}: {connection:?}");
                     continue;
                 };
@@ -108,7 +111,7 @@ fn a_hello_is_read_in_pieces_in_any_order_and_from_where_the_capture_begins() {
 }
 
 #[test]
-fn a_first_byte_alone_hides_no_request() {
+fn recognises_a_request_in_pieces_of_any_size() {
     let request = b"REPORT /a HTTP/1.1\r\nHost: h\r\n\r\n";
     let end = request.len();
     for pieces in [
@@ -125,7 +128,10 @@ fn a_first_byte_alone_hides_no_request() {
             made.server(ACK, 1, 1 + end as u32, RESPONSE);
             made.client(ACK, 1 + end as u32, 1 + RESPONSE.len() as u32, b"");
             let (connection, exchanges) = found(made);
-            assert_eq!((connection.spoken, connection.exchanges), (Spoken::Http1, 1));
+            assert_eq!(
+                (connection.payload_protocol, connection.exchanges),
+                (PayloadProtocol::Http1, 1)
+            );
             assert_eq!((&*exchanges[0].method, exchanges[0].status), ("REPORT", Some(207)));
             assert!(!connection.doubts.unparsed);
         }
@@ -133,17 +139,17 @@ fn a_first_byte_alone_hides_no_request() {
 }
 
 #[test]
-fn what_only_seemed_to_begin_is_told_as_what_it_is() {
+fn does_not_mistake_other_protocols_for_http_1_or_tls() {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    let cases: [(&[u8], Spoken); 6] = [
-        (preface, Spoken::Http2),
-        (b"EHLO example.net\r\n", Spoken::Unknown),
-        (b"SSH-2.0-OpenSSH_9.2\r\n", Spoken::Unknown),
-        (b"OPTIONS sip:a@b SIP/2.0\r\nVia: x\r\n\r\n", Spoken::Unknown),
-        (b"GE", Spoken::Unknown),
-        (b"\x16\x05\x01\x02\x03\x04\x05\x06", Spoken::Unknown),
+    let cases: [(&[u8], PayloadProtocol); 6] = [
+        (preface, PayloadProtocol::Http2),
+        (b"EHLO example.net\r\n", PayloadProtocol::Unknown),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", PayloadProtocol::Unknown),
+        (b"OPTIONS sip:a@b SIP/2.0\r\nVia: x\r\n\r\n", PayloadProtocol::Unknown),
+        (b"GE", PayloadProtocol::Unknown),
+        (b"\x16\x05\x01\x02\x03\x04\x05\x06", PayloadProtocol::Unknown),
     ];
-    for (bytes, spoken) in cases {
+    for (bytes, payload_protocol) in cases {
         for step in [1, 2, 5, 100] {
             for mut made in both() {
                 made.handshake();
@@ -154,7 +160,7 @@ fn what_only_seemed_to_begin_is_told_as_what_it_is() {
                 made.server(ACK, 1, end, b"250 example\r\n");
                 made.client(ACK, end, 14, b"");
                 let (connection, exchanges) = found(made);
-                assert_eq!(connection.spoken, spoken, "{step}");
+                assert_eq!(connection.payload_protocol, payload_protocol, "{step}");
                 assert_eq!((connection.exchanges, exchanges.len()), (0, 0), "{step}");
             }
         }

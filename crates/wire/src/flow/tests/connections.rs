@@ -6,7 +6,7 @@ const SECOND: u64 = 1_000_000_000;
 
 impl Made {
     /// Returns the only connection.
-    fn connection(self) -> Observed {
+    fn connection(self) -> ConnectionReport {
         let all = self.connections();
         assert_eq!(all.len(), 1, "{all:?}");
         all.into_iter().next().unwrap()
@@ -25,7 +25,7 @@ impl Made {
 }
 
 #[test]
-fn a_handshake_tells_what_both_sides_can_and_how_long_it_took() {
+fn reports_handshake_times_and_mss_after_a_repeated_syn() {
     for mut made in both() {
         made.client(SYN, 0, 0, b"");
         made.rest(SECOND);
@@ -41,7 +41,10 @@ fn a_handshake_tells_what_both_sides_can_and_how_long_it_took() {
             replied_ns: None,
         };
         assert_eq!(found.opening, opening);
-        assert_eq!((found.closure, found.spoken.clone()), (Closure::Open, Spoken::Nothing));
+        assert_eq!(
+            (found.closure, found.payload_protocol.clone()),
+            (Closure::Open, PayloadProtocol::Nothing)
+        );
         assert_eq!(found.sent.from_client.mss, Some(1_000));
         // The second SYN counts as a retransmission. It is unknown which SYN the answer
         // acknowledges.
@@ -54,7 +57,7 @@ fn a_handshake_tells_what_both_sides_can_and_how_long_it_took() {
 }
 
 #[test]
-fn it_is_told_how_a_connection_ended() {
+fn reports_how_a_connection_ended() {
     type End = fn(&mut Made);
     let reset = |by_client| Closure::Reset { by_client };
     let ends: [(End, Closure); 6] = [
@@ -103,7 +106,7 @@ fn a_syn_that_is_answered_by_a_reset_was_refused() {
 }
 
 #[test]
-fn what_is_idle_for_too_long_is_told_of_and_followed_no_longer() {
+fn ends_a_connection_as_a_timeout_after_300_idle_seconds() {
     for mut made in both() {
         made.handshake();
         made.follower.pass(299 * SECOND);
@@ -115,7 +118,7 @@ fn what_is_idle_for_too_long_is_told_of_and_followed_no_longer() {
 }
 
 #[test]
-fn one_that_is_over_lingers_for_what_comes_late() {
+fn keeps_a_closed_connection_for_late_segments() {
     for mut made in both() {
         made.handshake();
         made.client(ACK | FIN, 1, 1, b"");
@@ -134,7 +137,7 @@ fn one_that_is_over_lingers_for_what_comes_late() {
 }
 
 #[test]
-fn ports_that_are_used_again_are_told_apart() {
+fn distinguishes_connections_on_a_reused_port() {
     for mut made in both() {
         for n in 0..3 {
             made.first = PerDirection { from_client: n * 1_000_000, from_server: n * 7_000_000 };
@@ -152,7 +155,7 @@ fn ports_that_are_used_again_are_told_apart() {
 }
 
 #[test]
-fn one_syn_without_end_is_one_connection() {
+fn counts_endless_repeats_of_a_syn_as_one_connection() {
     for mut made in both() {
         (0..100_000).for_each(|_| _ = made.client(SYN, 0, 0, b""));
         assert_eq!(made.follower.followed(), 1);
@@ -162,7 +165,7 @@ fn one_syn_without_end_is_one_connection() {
 }
 
 #[test]
-fn syns_from_everywhere_take_no_more_than_their_room() {
+fn limits_the_number_of_connections_in_a_syn_flood() {
     for mut made in both() {
         made.follower.flows.settings.max_flows = 100;
         for port in 0..10_000 {
@@ -174,7 +177,7 @@ fn syns_from_everywhere_take_no_more_than_their_room() {
 }
 
 #[test]
-fn who_asked_is_told_by_syn_by_the_port_asked_for_or_by_the_lower_port() {
+fn identifies_the_server_by_the_syn_the_followed_port_or_the_lower_port() {
     for made in both() {
         let mut made = made.anywhere();
         // A SYN from a low port to a high one.
@@ -206,7 +209,7 @@ fn who_asked_is_told_by_syn_by_the_port_asked_for_or_by_the_lower_port() {
 }
 
 #[test]
-fn what_is_sent_again_is_told_from_what_came_out_of_order() {
+fn distinguishes_retransmitted_from_reordered_segments() {
     const MS: u64 = 1_000_000;
     for mut made in both() {
         made.server(ACK, 1, 1, &[0; 100]);
@@ -233,7 +236,7 @@ fn what_is_sent_again_is_told_from_what_came_out_of_order() {
 }
 
 #[test]
-fn windows_probes_and_keep_alives_are_counted_and_are_no_retransmissions() {
+fn does_not_count_window_probes_and_keep_alives_as_retransmissions() {
     for mut made in both() {
         made.handshake();
         made.server(ACK, 1, 1, &[0; 100]);
@@ -258,7 +261,7 @@ fn windows_probes_and_keep_alives_are_counted_and_are_no_retransmissions() {
 }
 
 #[test]
-fn windows_are_scaled_where_both_sides_said_how() {
+fn scales_windows_only_if_both_sides_offer_scaling() {
     for scaled in [false, true] {
         for mut made in both() {
             made.options = vec![2, 4, 5, 0xb4, 4, 2, 3, 3, 7, 0, 0, 0];
@@ -299,7 +302,7 @@ fn selective_acknowledgements_are_counted() {
 }
 
 #[test]
-fn round_trips_are_of_segments_that_were_sent_once() {
+fn measures_round_trips_only_of_segments_sent_once() {
     for mut made in both() {
         made.handshake();
         made.server(ACK, 1, 1, &[0; 2_000]);
@@ -322,7 +325,7 @@ fn round_trips_are_of_segments_that_were_sent_once() {
 /// On one connection: an ACK on the next request, one that waited for it in vain, and one of a large
 /// response. Only the last is sent at once.
 #[test]
-fn an_ack_that_waits_for_data_or_a_timer_is_no_round_trip() {
+fn excludes_delayed_acks_from_round_trips() {
     for mut made in both() {
         made.handshake();
         made.client(ACK, 1, 1, b"GET / HTTP/1.1\r\n\r\n");
@@ -347,7 +350,7 @@ fn an_ack_that_waits_for_data_or_a_timer_is_no_round_trip() {
 }
 
 #[test]
-fn without_a_handshake_or_an_ack_at_once_the_minimum_is_a_bound() {
+fn reports_the_minimum_round_trip_as_a_bound_if_all_acks_are_delayed() {
     for mut made in both() {
         let mut at = [1, 1];
         for us in [9_000, 64, 40_000] {
@@ -369,7 +372,7 @@ fn without_a_handshake_or_an_ack_at_once_the_minimum_is_a_bound() {
 }
 
 #[test]
-fn a_hole_that_is_acknowledged_is_a_doubt() {
+fn reports_an_acknowledged_hole_as_a_capture_gap() {
     for by_client in [false, true] {
         for mut made in both() {
             made.handshake();
@@ -384,7 +387,7 @@ fn a_hole_that_is_acknowledged_is_a_doubt() {
 }
 
 #[test]
-fn a_segment_in_fragments_counts_as_if_it_were_none() {
+fn measures_a_fragmented_segment_like_a_whole_one() {
     for mut made in both() {
         made.handshake();
         made.client(ACK, 1, 1, b"GET / HTTP/1.1\r\n\r\n");
@@ -401,13 +404,13 @@ fn a_segment_in_fragments_counts_as_if_it_were_none() {
         assert!(!found.doubts.fragmented && !found.doubts.gap);
         let sent = found.sent.from_server;
         assert_eq!((sent.stream_bytes, sent.packets, sent.fragments), (900, 4, 3));
-        let transfer = &kept.transfers.finish(0)[0];
-        assert_eq!((transfer.unmeasured, transfer.bytes.from_server), (None, bytes));
+        let exchange = &kept.exchanges.finish(0)[0];
+        assert_eq!((exchange.unmeasured, exchange.bytes.from_server), (None, bytes));
     }
 }
 
 #[test]
-fn a_clock_that_goes_back_breaks_nothing() {
+fn tolerates_a_clock_that_runs_backwards() {
     for mut made in both() {
         made.now_ns = u64::MAX / 2;
         made.handshake();
@@ -425,7 +428,7 @@ fn a_clock_that_goes_back_breaks_nothing() {
 }
 
 #[test]
-fn packets_that_are_no_tcp_are_counted_by_family() {
+fn counts_packets_other_than_tcp_by_family() {
     for mut made in both() {
         let segment = made.segment(true, ACK, 0, 0, b"abc");
         let six = segment.from.is_ipv6();
@@ -474,14 +477,14 @@ fn tls_http2_and_quic_are_recognised() {
         made.server(ACK, 1, end, &answers);
         made.client(ACK, end, 1 + answers.len() as u32, &record(23, &[2; 53]));
         let found = made.connection();
-        let Spoken::Tls(hello) = found.spoken else { panic!("{found:?}") };
+        let PayloadProtocol::Tls(hello) = found.payload_protocol else { panic!("{found:?}") };
         assert_eq!(hello.server_name.as_deref(), Some("example.org"));
         assert_eq!((hello.version.as_deref(), hello.handshake_ns), (Some("1.3"), Some(3_000)));
     }
     for mut made in both() {
         made.handshake();
         made.client(ACK, 1, 1, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-        assert_eq!(made.connection().spoken, Spoken::Http2);
+        assert_eq!(made.connection().payload_protocol, PayloadProtocol::Http2);
     }
     for mut made in both() {
         let initial = [&[0xc0, 0, 0, 0, 1, 2, 7, 7, 0][..], &[0; 100]].concat();
@@ -494,7 +497,7 @@ fn tls_http2_and_quic_are_recognised() {
         let ends = made.ends;
         let found = made.connection();
         assert_eq!((found.ends, found.sent.from_client.packets), (ends, 2));
-        let Spoken::Quic(hello) = found.spoken else { panic!("{found:?}") };
+        let PayloadProtocol::Quic(hello) = found.payload_protocol else { panic!("{found:?}") };
         assert_eq!(hello.handshake_ns, Some(2 * MICROSECOND));
     }
 }

@@ -18,10 +18,10 @@ impl Made {
         *at.of(by_client) += message.len() as u32;
     }
 
-    fn told(self) -> (Vec<ExchangeRow>, Observed) {
+    fn told(self) -> (Vec<ExchangeRow>, ConnectionReport) {
         let (kept, _) = self.follower.finish();
-        let tell = |t: Transfer| (t.method, t.path, t.status, t.whole, t.content_bytes);
-        let told = kept.transfers.finish(0).into_iter().map(tell).collect();
+        let tell = |t: HttpExchange| (t.method, t.path, t.status, t.whole, t.content_bytes);
+        let told = kept.exchanges.finish(0).into_iter().map(tell).collect();
         (told, kept.connections.into_iter().next().unwrap())
     }
 }
@@ -38,7 +38,7 @@ fn told(method: &str, path: &str, status: u16, content: u64) -> ExchangeRow {
 }
 
 #[test]
-fn times_of_request_wait_and_response_follow_each_other() {
+fn measures_request_wait_and_transfer_times_in_sequence() {
     for family in Family::BOTH {
         let (mut made, mut at) = begun(family);
         let head = "POST /form HTTP/1.1\r\nHost: example.org\r\nContent-Length: 6\r\n\r\n";
@@ -143,13 +143,16 @@ fn every_kind_of_framing_is_followed_on_one_connection() {
             })
             .collect();
         assert_eq!(found, expected);
-        assert_eq!((connection.exchanges, connection.spoken), (7, Spoken::Http1));
+        assert_eq!(
+            (connection.exchanges, connection.payload_protocol),
+            (7, PayloadProtocol::Http1)
+        );
         assert!(!connection.doubts.unparsed);
     }
 }
 
 #[test]
-fn pipelined_requests_have_their_responses_but_no_delay() {
+fn matches_pipelined_responses_but_measures_no_delay() {
     for family in Family::BOTH {
         let (mut made, mut at) = begun(family);
         made.say(true, &mut at, "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\nGET /c HT");
@@ -174,7 +177,7 @@ fn pipelined_requests_have_their_responses_but_no_delay() {
 }
 
 #[test]
-fn a_tunnel_ends_what_is_read() {
+fn stops_reading_http_after_a_connect_or_an_upgrade() {
     let tunnels = [
         ("CONNECT a:443 HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"),
         ("GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", "HTTP/1.1 101 Switching\r\n\r\n"),
@@ -194,7 +197,7 @@ fn a_tunnel_ends_what_is_read() {
 }
 
 #[test]
-fn what_came_out_of_order_is_read_in_order() {
+fn reads_segments_that_arrive_out_of_order() {
     for family in Family::BOTH {
         let (mut made, _) = begun(family);
         made.client(ACK, 11, 1, b" HTTP/1.1\r\n\r\n");
@@ -207,7 +210,7 @@ fn what_came_out_of_order_is_read_in_order() {
 }
 
 #[test]
-fn what_the_capture_lost_of_content_is_passed_and_of_a_head_is_not() {
+fn skips_capture_gaps_in_content_but_not_in_a_head() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n";
     let behind = 1 + head.len() as u32;
     for family in Family::BOTH {
@@ -252,7 +255,7 @@ fn what_the_capture_lost_of_content_is_passed_and_of_a_head_is_not() {
 }
 
 #[test]
-fn a_capture_that_kept_little_tells_as_much_as_was_kept() {
+fn reads_paths_and_statuses_from_truncated_packets() {
     for family in Family::BOTH {
         let (mut made, _) = begun(family);
         made.client(ACK, 1, 1, b"");
@@ -273,7 +276,7 @@ fn a_capture_that_kept_little_tells_as_much_as_was_kept() {
         }
         let connection = {
             let (kept, _) = made.follower.finish();
-            for (n, found) in kept.transfers.clone().finish(0).iter().enumerate() {
+            for (n, found) in kept.exchanges.clone().finish(0).iter().enumerate() {
                 assert_eq!((found.number, &*found.path), (n as u32 + 1, "/x"));
                 assert_eq!((found.status, found.whole), (Some(200), None));
                 assert_eq!(found.wait_ns, Some(MICROSECOND));
@@ -286,7 +289,7 @@ fn a_capture_that_kept_little_tells_as_much_as_was_kept() {
 }
 
 #[test]
-fn a_response_that_is_cut_off_is_not_whole() {
+fn reports_a_response_cut_off_by_a_reset_as_incomplete() {
     for family in Family::BOTH {
         let (mut made, mut at) = begun(family);
         made.say(true, &mut at, "GET /a HTTP/1.1\r\n\r\n");
@@ -298,7 +301,7 @@ fn a_response_that_is_cut_off_is_not_whole() {
 }
 
 #[test]
-fn a_connection_without_room_for_what_waits_says_so() {
+fn reports_a_connection_as_unparsed_if_the_buffer_is_full() {
     for family in Family::BOTH {
         let (mut made, _) = begun(family);
         made.follower.flows.budget = super::super::budget::Budget::new(100);
@@ -340,11 +343,11 @@ fn requests_that_nobody_answers_are_kept_within_the_budget() {
     made.handshake();
     assert_eq!(made.follower.flows.budget.left(), room, "all of it is given back");
     let (kept, _) = made.follower.finish();
-    assert_eq!(kept.transfers.finish(0).len(), 100 * 40, "each is reported");
+    assert_eq!(kept.exchanges.finish(0).len(), 100 * 40, "each is reported");
 }
 
 #[test]
-fn a_body_that_looks_like_a_request_is_none() {
+fn does_not_take_a_request_body_for_a_request() {
     for family in Family::BOTH {
         let (mut made, mut at) = begun(family);
         made.say(true, &mut at, "PUT /a HTTP/1.1\r\nContent-Length: 19\r\n\r\n");

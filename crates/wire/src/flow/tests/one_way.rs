@@ -38,7 +38,7 @@ fn half(made: &mut Made, by_client: bool, whole: bool) {
 }
 
 #[test]
-fn what_one_side_sent_is_counted_and_the_other_is_missing() {
+fn counts_the_captured_side_and_reports_the_other_as_missing() {
     for whole in [true, false] {
         for mut made in both() {
             half(&mut made, true, whole);
@@ -46,7 +46,7 @@ fn what_one_side_sent_is_counted_and_the_other_is_missing() {
             let connection = &found.connections[0];
             assert_eq!((connection.missing, connection.exchanges), (Some(MissingSide::Server), 7));
             assert!(connection.statuses.is_empty() && !connection.doubts.gap);
-            for exchange in found.transfers.clone().finish(0) {
+            for exchange in found.exchanges.clone().finish(0) {
                 assert_eq!((exchange.status, exchange.whole), (None, None), "a reset says nothing");
             }
         }
@@ -58,7 +58,7 @@ fn what_one_side_sent_is_counted_and_the_other_is_missing() {
             assert_eq!((connection.missing, connection.exchanges), (Some(MissingSide::Client), 0));
             let statuses: Vec<_> = connection.statuses.into_iter().collect();
             assert_eq!(statuses, [(200, 4), (304, 1), (404, 1), (500, 1)]);
-            assert_eq!(connection.spoken, Spoken::Http1);
+            assert_eq!(connection.payload_protocol, PayloadProtocol::Http1);
             assert!(budget > 0);
         }
     }

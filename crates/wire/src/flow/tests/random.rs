@@ -118,7 +118,7 @@ impl Story {
 }
 
 #[test]
-fn whatever_is_lost_doubled_or_overtaken_the_account_is_right() {
+fn measures_correctly_despite_loss_duplication_and_reordering() {
     for seed in 0..500 {
         for family in Family::BOTH {
             let mut story = Story::new(family, seed);
@@ -148,7 +148,7 @@ fn whatever_is_lost_doubled_or_overtaken_the_account_is_right() {
 }
 
 #[test]
-fn any_numbers_and_flags_are_survived() {
+fn survives_random_sequence_numbers_and_flags() {
     let mut random = Random::new(9, 0);
     for family in Family::BOTH {
         let mut made = Made::new(family, 1_000);

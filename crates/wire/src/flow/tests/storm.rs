@@ -116,7 +116,7 @@ impl GeneratedConnection {
 }
 
 #[test]
-fn whatever_is_cut_swapped_doubled_and_interleaved_is_told_as_it_was_said() {
+fn reads_interleaved_exchanges_despite_splits_reordering_and_repeats() {
     for seed in 0..150 {
         for family in Family::BOTH {
             let mut random = Random::new(seed, 0);
@@ -166,10 +166,10 @@ fn whatever_is_cut_swapped_doubled_and_interleaved_is_told_as_it_was_said() {
 
 fn check(made: Made, all: &[GeneratedConnection], seed: u64) {
     let (kept, _) = made.follower.finish();
-    let transfers = kept.transfers.finish(0);
+    let exchanges = kept.exchanges.finish(0);
     for generated in all {
         let port = generated.made_port;
-        let mut own: Vec<_> = transfers.iter().filter(|t| t.ends.client.port() == port).collect();
+        let mut own: Vec<_> = exchanges.iter().filter(|t| t.ends.client.port() == port).collect();
         // A later request may have been seen before the rest of an earlier one.
         own.sort_by_key(|t| t.number);
         let found: Vec<_> = own

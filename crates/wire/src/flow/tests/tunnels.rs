@@ -21,24 +21,25 @@ impl Made {
     }
 
     /// Returns all connections, after a check that every packet is counted once.
-    fn whole_account(self) -> Vec<Observed> {
+    fn whole_account(self) -> Vec<ConnectionReport> {
         let (kept, counts) = self.follower.finish();
         assert_eq!(counts.packets, counts.followed + counts.unread.total(), "{counts:?}");
-        let sent = |of: &Observed| of.sent.from_client.packets + of.sent.from_server.packets;
+        let sent =
+            |of: &ConnectionReport| of.sent.from_client.packets + of.sent.from_server.packets;
         assert_eq!(kept.connections.iter().map(sent).sum::<u64>(), counts.followed);
         kept.connections
     }
 }
 
 /// Returns a connection without what depends on the headers before its packets.
-fn bare(mut of: Observed) -> Observed {
+fn bare(mut of: ConnectionReport) -> ConnectionReport {
     of.via = wire::Via::default();
     (of.sent.from_client.frame_bytes, of.sent.from_server.frame_bytes) = (0, 0);
     of
 }
 
 #[test]
-fn a_connection_is_the_same_whatever_its_packets_are_in() {
+fn measures_a_connection_equally_in_every_encapsulation() {
     for wrap in WRAPS {
         let plain = both().map(|mut made| {
             made.talk();
@@ -79,7 +80,7 @@ fn equal_addresses_in_two_networks_are_two_connections() {
 }
 
 #[test]
-fn labels_in_one_direction_leave_one_connection() {
+fn mpls_labels_in_one_direction_do_not_split_a_connection() {
     let labels = WRAPS.into_iter().find(|wrap| wrap.name == "MPLS");
     for mut made in both() {
         made.client(SYN, 0, 0, b"");
@@ -95,7 +96,7 @@ fn labels_in_one_direction_leave_one_connection() {
 
 /// Some switches copy packets with their tags in one direction only.
 #[test]
-fn tags_in_one_direction_leave_one_connection() {
+fn vlan_tags_in_one_direction_do_not_split_a_connection() {
     let tag = WRAPS.into_iter().find(|wrap| wrap.name == "vlan");
     for wraps in [[tag, None], [None, tag]] {
         for mut made in both() {
@@ -135,7 +136,7 @@ fn tags_in_one_direction_leave_one_connection() {
 }
 
 #[test]
-fn an_outer_packet_in_fragments_is_put_together_first() {
+fn reassembles_a_fragmented_outer_packet_first() {
     for wrap in WRAPS.into_iter().filter(|wrap| wrap.name.starts_with("IP in")) {
         for mut made in both() {
             made.handshake();
@@ -159,7 +160,7 @@ fn an_outer_packet_in_fragments_is_put_together_first() {
 }
 
 #[test]
-fn a_tunnel_is_no_connection_of_its_own() {
+fn does_not_report_a_tunnel_as_a_connection() {
     for made in both() {
         let mut made = made.anywhere();
         made.wrap = WRAPS.into_iter().find(|wrap| wrap.name == "VXLAN");
@@ -177,7 +178,7 @@ fn a_tunnel_is_no_connection_of_its_own() {
 }
 
 #[test]
-fn packets_nested_without_end_are_not_read_to_their_end() {
+fn stops_reading_packets_that_are_nested_too_deeply() {
     for wrap in WRAPS {
         for mut made in both() {
             let mut frame = wrap.frame(&made.segment(true, SYN, 0, 0, b"").frame());
@@ -196,7 +197,7 @@ fn packets_nested_without_end_are_not_read_to_their_end() {
 }
 
 #[test]
-fn whatever_comes_no_packet_vanishes() {
+fn accounts_for_every_packet_of_random_traffic() {
     let mut random = Random::new(12, 0);
     for made in both() {
         let mut made = made.anywhere();

@@ -98,7 +98,7 @@ impl Pattern {
 }
 
 #[test]
-fn sixty_four_mebibytes_come_back_as_they_were_sent() {
+fn transfers_64_mib_in_both_directions_unchanged() {
     let both = Both::to(serve(echo));
     let socket = both.connect();
     let sent = send(&socket, 1, 64 << 20);
@@ -107,7 +107,7 @@ fn sixty_four_mebibytes_come_back_as_they_were_sent() {
 }
 
 #[test]
-fn many_streams_at_once_are_not_mixed_up() {
+fn keeps_many_concurrent_streams_separate() {
     let both = Both::to(serve(echo));
     for round in 0..3 {
         let streams: Vec<_> = (0..MOST_STREAMS as u64 / 2)
@@ -125,7 +125,7 @@ fn many_streams_at_once_are_not_mixed_up() {
 }
 
 #[test]
-fn one_whose_bytes_nobody_reads_holds_up_no_other() {
+fn a_stream_that_nobody_reads_does_not_block_others() {
     static OTHER_IS_DONE: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(2));
     /// Reads what begins with a zero only after it has served the other connection.
     fn late(mut socket: TcpStream) {
@@ -153,7 +153,7 @@ fn one_whose_bytes_nobody_reads_holds_up_no_other() {
 }
 
 #[test]
-fn when_the_controller_is_gone_the_agent_is_told_and_its_connections_end() {
+fn loss_of_the_controller_notifies_the_agent_and_ends_its_connections() {
     let both = Both::to(serve(echo));
     let mut socket = both.connect();
     socket.write_all(b"x").unwrap();
@@ -165,7 +165,7 @@ fn when_the_controller_is_gone_the_agent_is_told_and_its_connections_end() {
 }
 
 #[test]
-fn when_the_agent_is_gone_the_server_s_connections_end() {
+fn loss_of_the_agent_ends_the_connections_to_the_server() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let both = Both::to(listener.local_addr().unwrap());
     let _client = both.connect();
@@ -180,7 +180,7 @@ fn when_the_agent_is_gone_the_server_s_connections_end() {
 }
 
 #[test]
-fn a_connection_ends_with_the_one_at_the_other_end() {
+fn closing_one_end_of_a_connection_closes_the_other() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let both = Both::to(listener.local_addr().unwrap());
     let mut client = both.connect();
@@ -223,7 +223,7 @@ fn refusal(frames: &[Frame]) -> String {
 }
 
 #[test]
-fn an_agent_that_breaks_the_rules_ends_its_tunnel_with_one_line() {
+fn a_protocol_violation_by_the_agent_ends_the_tunnel_with_one_line() {
     let data = || Frame::Data(1, vec![0; LONGEST_DATA]);
     let flood = (0..64 * WINDOW / LONGEST_DATA).map(|_| data());
     let streams = (1..=2 * MOST_STREAMS as u32 + 1).map(Frame::Open);
@@ -246,7 +246,7 @@ fn an_agent_that_breaks_the_rules_ends_its_tunnel_with_one_line() {
 }
 
 #[test]
-fn an_agent_gives_a_silent_controller_up() {
+fn an_agent_gives_up_a_silent_controller() {
     let (sender, ended) = channel();
     let streams = Streams::new(
         Box::new(io::sink()),
@@ -258,7 +258,7 @@ fn an_agent_gives_a_silent_controller_up() {
 }
 
 #[test]
-fn nothing_secret_is_sent_to_what_is_no_agent() {
+fn sends_no_secret_to_a_peer_that_is_not_an_agent() {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(b"This account is not available.\n").unwrap();
     theirs.shutdown(Shutdown::Write).unwrap();
@@ -272,7 +272,7 @@ fn nothing_secret_is_sent_to_what_is_no_agent() {
 }
 
 #[test]
-fn what_is_too_long_is_not_sent() {
+fn refuses_to_send_a_message_that_is_too_long() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let from = ours.try_clone().unwrap();
     let long = vec![0; LONGEST_MESSAGE + 1];

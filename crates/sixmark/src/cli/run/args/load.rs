@@ -85,7 +85,7 @@ pub(in crate::cli) struct OpenLoopArgs {
 /// `--block`, and all have the same load.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
-pub(in crate::cli) struct CourseArgs {
+pub(in crate::cli) struct ScheduleArgs {
     /// End after this time (10s, 500ms, 1m)
     #[arg(short, long, value_name = "TIME", value_parser = positive_time, help_heading = "Load",
           display_order = 1)]

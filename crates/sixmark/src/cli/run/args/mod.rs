@@ -11,7 +11,7 @@ mod target;
 mod workload;
 
 pub(in crate::cli) use connection::ConnectionArgs;
-pub(in crate::cli) use load::CourseArgs;
+pub(in crate::cli) use load::ScheduleArgs;
 pub(in crate::cli) use request::RequestArgs;
 pub(in crate::cli) use session::SessionArgs;
 pub(in crate::cli) use target::TargetArgs;
@@ -32,7 +32,7 @@ pub(in crate::cli) struct RunArgs {
     pub(in crate::cli) workload: WorkloadArgs,
 
     #[command(flatten)]
-    pub(in crate::cli) course: CourseArgs,
+    pub(in crate::cli) schedule: ScheduleArgs,
 
     #[command(flatten)]
     pub(in crate::cli) session: SessionArgs,

@@ -81,7 +81,7 @@ fn both(peer: &mut Peer) {
 }
 
 #[test]
-fn garbage_in_place_of_frames_is_told_by_its_first_bytes() {
+fn garbage_instead_of_frames_is_a_protocol_error() {
     violates(
         |peer| {
             peer.preface();
@@ -93,7 +93,7 @@ fn garbage_in_place_of_frames_is_told_by_its_first_bytes() {
 }
 
 #[test]
-fn an_answer_of_http1_is_no_http2() {
+fn an_http1_response_is_a_protocol_error() {
     violates(
         |peer| {
             peer.preface();
@@ -117,7 +117,7 @@ fn a_first_frame_must_be_settings() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_a_timeout() {
+fn a_silent_server_causes_a_timeout() {
     times_out(Peer::preface_and_listen, "wait", &[]);
     times_out(both_then_listen, "wait", &[]);
 }
@@ -135,7 +135,7 @@ impl Peer {
 }
 
 #[test]
-fn a_server_that_closes_truncates() {
+fn a_server_that_closes_early_truncates_the_responses() {
     let close = |peer: &mut Peer| {
         both(peer);
         peer.end();
@@ -144,7 +144,7 @@ fn a_server_that_closes_truncates() {
 }
 
 #[test]
-fn a_window_that_stays_shut_is_a_timeout_while_sending() {
+fn a_closed_flow_control_window_causes_a_send_timeout() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("body");
     std::fs::write(&file, vec![b'x'; 100_000]).unwrap();
@@ -160,7 +160,7 @@ fn a_window_that_stays_shut_is_a_timeout_while_sending() {
 }
 
 #[test]
-fn a_response_that_stops_is_a_timeout_in_transfer() {
+fn a_stalled_response_causes_a_transfer_timeout() {
     let stop = |peer: &mut Peer| {
         both(peer);
         for stream in [1, 3] {
@@ -173,7 +173,7 @@ fn a_response_that_stops_is_a_timeout_in_transfer() {
 }
 
 #[test]
-fn fields_without_end_are_too_long() {
+fn endless_header_fields_exceed_the_head_limit() {
     exceeds_amid(
         |peer| {
             both(peer);
@@ -186,7 +186,7 @@ fn fields_without_end_are_too_long() {
 
 /// 200 KiB in the fields of each response.
 #[test]
-fn fields_that_are_very_long_are_read() {
+fn reads_very_long_header_fields() {
     let answer = |peer: &mut Peer| {
         peer.greet();
         while let Some(stream) = peer.request() {
@@ -205,7 +205,7 @@ fn fields_that_are_very_long_are_read() {
 }
 
 #[test]
-fn many_small_continuations_are_too_many() {
+fn a_flood_of_empty_continuations_breaks_the_connection() {
     violates_amid(
         |peer| {
             both(peer);
@@ -218,7 +218,7 @@ fn many_small_continuations_are_too_many() {
 
 /// A field of 4,000 bytes put into the table, then named again and again by one byte.
 #[test]
-fn fields_that_swell_when_decompressed_are_too_long() {
+fn a_header_decompression_bomb_exceeds_the_head_limit() {
     exceeds_amid(
         |peer| {
             both(peer);
@@ -233,7 +233,7 @@ fn fields_that_swell_when_decompressed_are_too_long() {
 }
 
 #[test]
-fn fields_that_are_no_hpack_break_the_connection() {
+fn invalid_hpack_breaks_the_connection() {
     violates_amid(
         |peer| {
             both(peer);
@@ -253,7 +253,7 @@ fn after_its_end(peer: &mut Peer, what: &[u8]) {
 }
 
 #[test]
-fn a_frame_on_a_closed_stream_ends_the_others() {
+fn a_frame_on_a_closed_stream_fails_the_other_streams() {
     let closed = |code| failure("PROTOCOL", "wait", Some(code), 1);
     fails(|peer| after_its_end(peer, &frame(DATA, 0, 1, b"x")), &closed(5));
     let again = |peer: &mut Peer| after_its_end(peer, &frame(HEADERS, END_HEADERS, 1, OK));
@@ -308,7 +308,7 @@ fn a_frame_that_is_too_long_breaks_the_connection() {
 }
 
 #[test]
-fn a_window_that_is_opened_too_far_breaks_the_connection() {
+fn a_flow_control_window_overflow_breaks_the_connection() {
     violates(
         |peer| {
             both(peer);
@@ -320,13 +320,13 @@ fn a_window_that_is_opened_too_far_breaks_the_connection() {
 }
 
 #[test]
-fn floods_of_settings_and_pings_end() {
+fn floods_of_settings_or_pings_break_the_connection() {
     violates(|peer| flood(peer, &frame(SETTINGS, 0, 0, &[])), 11);
     violates(|peer| flood(peer, &frame(PING, 0, 0, &[0; 8])), 11);
 }
 
 #[test]
-fn a_flood_whose_answers_nobody_reads_ends() {
+fn a_ping_flood_with_unread_replies_breaks_the_connection() {
     violates(
         |peer| {
             both(peer);
@@ -338,7 +338,7 @@ fn a_flood_whose_answers_nobody_reads_ends() {
 }
 
 #[test]
-fn floods_of_what_means_nothing_end() {
+fn floods_of_ignored_frames_break_the_connection() {
     violates(|peer| flood(peer, &frame(0xee, 0, 0, &[])), 11);
     violates(|peer| flood(peer, &frame(WINDOW_UPDATE, 0, 1, &1_u32.to_be_bytes())), 11);
 }
@@ -349,7 +349,7 @@ fn flood(peer: &mut Peer, what: &[u8]) {
 }
 
 #[test]
-fn a_reset_of_streams_leaves_their_connection() {
+fn stream_resets_leave_the_connection_open() {
     for driver in DRIVERS {
         let result = loaded(driver, reset_streams, PATIENT, &FOUR);
         for family in ["ipv6", "ipv4"] {
@@ -369,7 +369,7 @@ fn reset_streams(peer: &mut Peer) {
 }
 
 #[test]
-fn a_response_that_contradicts_itself_ends_its_stream_alone() {
+fn a_content_length_mismatch_fails_only_its_stream() {
     let contradict = |peer: &mut Peer| {
         peer.greet();
         // content-length: 3, and four bytes of content.
@@ -383,7 +383,7 @@ fn a_response_that_contradicts_itself_ends_its_stream_alone() {
 }
 
 #[test]
-fn a_goaway_after_an_answer_sends_the_rest_elsewhere() {
+fn resends_requests_that_a_goaway_leaves_unanswered() {
     for driver in DRIVERS {
         let result = loaded(driver, one_each, PATIENT, &["-n", "40"]);
         for family in ["ipv6", "ipv4"] {
@@ -413,7 +413,7 @@ fn one_each(peer: &mut Peer) {
 }
 
 #[test]
-fn a_server_that_never_takes_a_request_is_given_up_for_its_reason() {
+fn gives_up_on_a_server_whose_goaway_refuses_every_request() {
     let never = |peer: &mut Peer| {
         peer.greet();
         peer.request();
@@ -433,7 +433,7 @@ fn a_server_that_never_takes_a_request_is_given_up_for_its_reason() {
 }
 
 #[test]
-fn a_goaway_in_the_middle_and_an_end_truncates() {
+fn a_goaway_followed_by_a_close_truncates_the_responses() {
     let leave = |peer: &mut Peer| {
         both(peer);
         peer.say(&frame(GOAWAY, 0, 0, &goaway(3, 2)));
@@ -444,7 +444,7 @@ fn a_goaway_in_the_middle_and_an_end_truncates() {
 
 /// Whatever comes in the middle of whatever: the account closes, which `json` checks.
 #[test]
-fn answers_that_never_become_final_end() {
+fn a_run_ends_despite_endless_interim_responses() {
     let early = |peer: &mut Peer| {
         both(peer);
         // 100 (Continue), without end.

@@ -51,7 +51,7 @@ fn demanding(authority: &Authority) -> Raw {
 }
 
 #[test]
-fn a_server_that_demands_a_certificate_refuses_who_has_none() {
+fn reports_the_alert_of_a_server_that_requires_a_client_certificate() {
     let authority = Authority::create();
     let folder = tempfile::tempdir().unwrap();
     let [certificate, key] = authority.issue(&["client.test"]).write(folder.path(), "client");
@@ -81,7 +81,7 @@ fn a_server_that_demands_a_certificate_refuses_who_has_none() {
 }
 
 #[test]
-fn a_certificate_and_a_key_that_are_no_pair_are_refused() {
+fn rejects_a_client_certificate_and_key_that_do_not_match() {
     let authority = Authority::create();
     let folder = tempfile::tempdir().unwrap();
     let [certificate, key] = authority.issue(&["a.test"]).write(folder.path(), "a");

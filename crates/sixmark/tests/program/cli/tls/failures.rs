@@ -49,7 +49,7 @@ fn greeted(stream: &mut TcpStream) {
 }
 
 #[test]
-fn plain_text_where_tls_should_be_fails_in_tls() {
+fn an_https_run_against_a_plain_http_server_fails_in_tls() {
     let origin = Origin::start();
     let urls = origin.urls("/").map(|url| url.replace("http://", "https://"));
     for driver in DRIVERS {
@@ -63,7 +63,7 @@ fn plain_text_where_tls_should_be_fails_in_tls() {
 }
 
 #[test]
-fn an_answer_of_http_to_the_first_words_is_no_tls() {
+fn an_http_answer_to_the_client_hello_is_a_tls_protocol_failure() {
     let server = Raw::start(|mut stream| {
         greeted(&mut stream);
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
@@ -80,13 +80,13 @@ fn an_answer_of_http_to_the_first_words_is_no_tls() {
 }
 
 #[test]
-fn an_end_in_the_handshake_fails_in_tls() {
+fn a_connection_closed_during_the_handshake_fails_in_tls() {
     let server = Raw::start(|mut stream| greeted(&mut stream));
     fails(&server.urls("https"), &failure("TLS", None, None), 4);
 }
 
 #[test]
-fn a_reset_in_the_handshake_is_a_reset_in_tls() {
+fn counts_a_reset_during_the_handshake_in_the_tls_phase() {
     let server = Raw::start(|mut stream| {
         greeted(&mut stream);
         socket2::SockRef::from(&stream).set_linger(Some(std::time::Duration::ZERO)).unwrap();
@@ -95,14 +95,14 @@ fn a_reset_in_the_handshake_is_a_reset_in_tls() {
 }
 
 #[test]
-fn a_handshake_without_end_is_a_timeout_in_tls() {
+fn an_unanswered_client_hello_times_out_in_tls() {
     let silent = Raw::start(|mut stream| while stream.read(&mut [0; 1]).is_ok_and(|n| n > 0) {});
     times_out(&silent.urls("https"));
 }
 
 /// A ServerHello that is announced and comes in part.
 #[test]
-fn half_a_handshake_is_a_timeout_in_tls() {
+fn a_partial_server_hello_times_out_in_tls() {
     let half = Raw::start(|mut stream| {
         greeted(&mut stream);
         let _ = stream.write_all(b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03");

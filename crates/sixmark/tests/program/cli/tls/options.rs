@@ -7,7 +7,7 @@ use super::{assert_normal, both, trusting};
 use crate::site::{Over, Site};
 
 #[test]
-fn what_is_offered_alone_is_agreed_on() {
+fn negotiates_the_only_offered_version_cipher_or_group() {
     let origin = Origin::secure();
     for (option, offered, counts, agreed) in [
         ("--tls", "1.2", "versions", "TLSv1.2"),
@@ -39,7 +39,7 @@ fn what_is_offered_alone_is_agreed_on() {
 }
 
 #[test]
-fn the_protocol_that_the_server_chose_is_counted() {
+fn counts_the_negotiated_alpn_protocol() {
     let origin = Origin::secure();
     for (options, agreed) in [
         (&[][..], "http/1.1"),
@@ -62,7 +62,7 @@ fn the_protocol_that_the_server_chose_is_counted() {
 /// The handshake is fine, what was agreed on is not what is to be spoken: this server has only what
 /// is offered besides.
 #[test]
-fn another_protocol_than_the_one_spoken_is_a_protocol_failure() {
+fn counts_an_alpn_mismatch_as_a_protocol_failure() {
     let site = Site::start(Over::Https1);
     let [v6, v4] = site.urls("/x");
     let options = ["-n", "8", "-c", "2", "-k", "--http2", "--alpn", "h2,http/1.1", &v6, &v4];
@@ -78,7 +78,7 @@ fn another_protocol_than_the_one_spoken_is_a_protocol_failure() {
 }
 
 #[test]
-fn a_protocol_that_the_server_has_not_got_is_its_alert() {
+fn reports_the_alert_for_an_unsupported_alpn_protocol() {
     let origin = Origin::secure();
     let result = trusting(&origin, "/", &["-n", "8", "-c", "2", "--alpn", "gopher"]);
     for figures in both(&result) {

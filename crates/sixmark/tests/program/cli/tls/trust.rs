@@ -57,7 +57,7 @@ fn fails(result: &Value, reason: &str, alert: u64, each: u64) {
 }
 
 #[test]
-fn who_is_not_trusted_is_not_talked_to() {
+fn rejects_a_certificate_from_an_untrusted_issuer() {
     let origin = Origin::secure();
     let [v6, v4] = origin.urls("/");
     // The system's certificates are another authority's, whatever this system has.
@@ -76,7 +76,7 @@ fn who_is_not_trusted_is_not_talked_to() {
 }
 
 #[test]
-fn whom_the_system_trusts_is_trusted() {
+fn accepts_a_certificate_that_the_system_trusts() {
     let origin = Origin::secure();
     let [v6, v4] = origin.urls("/");
     let mut run = command(&["run", "-q", "--json", "-", "-n", "8", &v6, &v4]);
@@ -87,7 +87,7 @@ fn whom_the_system_trusts_is_trusted() {
 }
 
 #[test]
-fn anybody_will_do_where_that_is_said() {
+fn insecure_accepts_any_certificate_with_a_warning() {
     let origin = Origin::secure();
     let [v6, v4] = origin.urls("/");
     for name in [&[][..], &["--sni", "other.test"]] {
@@ -101,7 +101,7 @@ fn anybody_will_do_where_that_is_said() {
 }
 
 #[test]
-fn a_certificate_for_another_name_is_refused_and_another_name_can_be_given() {
+fn rejects_a_certificate_for_another_name_unless_sni_matches_it() {
     let origin = Origin::secure();
     let load = ["-n", "8", "-c", "2"];
     for more in [&[][..], &["--http3"]] {
@@ -127,7 +127,7 @@ fn a_certificate_for_another_name_is_refused_and_another_name_can_be_given() {
 const NAMES: [&str; 2] = ["::1", "127.0.0.1"];
 
 #[test]
-fn an_expired_certificate_is_refused_and_told_where_it_is_not() {
+fn rejects_an_expired_certificate_and_warns_with_insecure() {
     let authority = Authority::create();
     let expired = authority.issue_until(&NAMES, 2020);
     let pair = Pair::start(&authority, [&expired; 2]);
@@ -150,7 +150,7 @@ fn an_expired_certificate_is_refused_and_told_where_it_is_not() {
 }
 
 #[test]
-fn certificates_that_differ_between_the_families_are_told() {
+fn warns_if_the_certificates_of_the_families_differ() {
     let authority = Authority::create();
     let [one, other] = [authority.issue(&NAMES), authority.issue(&NAMES)];
     for (papers, differ) in [([&one, &other], true), ([&one, &one], false)] {

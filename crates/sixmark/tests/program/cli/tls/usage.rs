@@ -37,7 +37,7 @@ fn over(spoken: &[&[&str]], path: &str, options: &[&str], check: impl Fn(&Value,
 }
 
 #[test]
-fn whole_responses_count_whatever_their_form_and_status() {
+fn counts_complete_responses_of_any_framing_and_status() {
     for (path, method, status, body) in [
         ("/bytes/5000", "GET", "200", 5_000),
         ("/bytes/0", "GET", "200", 0),
@@ -73,7 +73,7 @@ fn are_of(result: &Value, outcomes: &[&str], phase: &str) -> bool {
 }
 
 #[test]
-fn failures_have_their_phase() {
+fn assigns_truncations_and_resets_to_the_transfer_phase() {
     for (path, outcomes) in
         [("/truncate/100000", &["TRUNCATED", "PROTOCOL", "RESET"][..]), ("/reset", &["RESET"])]
     {
@@ -84,7 +84,7 @@ fn failures_have_their_phase() {
 }
 
 #[test]
-fn a_timeout_has_the_phase_that_it_ended() {
+fn assigns_a_timeout_to_the_wait_or_transfer_phase() {
     let [secure, plain] = [Origin::secure(), Origin::start()];
     let runs: [(&Origin, &[&str]); 4] = [
         (&secure, &["-k"]),
@@ -105,7 +105,7 @@ fn a_timeout_has_the_phase_that_it_ended() {
 }
 
 #[test]
-fn content_arrives_whole() {
+fn uploads_request_bodies_whole() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("body");
     for size in [1, 16_384, 16_385, 300_000_usize] {
@@ -168,7 +168,7 @@ fn connections(figures: &Value, which: &str) -> u64 {
 }
 
 #[test]
-fn connections_are_used_and_closed_as_asked() {
+fn reuses_and_closes_connections_as_configured() {
     // QUIC has one way to close.
     for (close, spoken) in [("fin", &SPOKEN[..]), ("rst", &SPOKEN[..2])] {
         for (options, least, most) in [
@@ -199,7 +199,7 @@ fn connections_are_used_and_closed_as_asked() {
 }
 
 #[test]
-fn a_server_that_says_goaway_is_followed() {
+fn drains_a_connection_after_goaway_and_opens_another() {
     let limits = sixmark_origin::Limits { goaway_after: Some(5), ..Default::default() };
     let options = sixmark_origin::Options { limits, ..Default::default() };
     let origin = Origin::secure_with(options);
@@ -257,7 +257,7 @@ fn pipe(mut from: TcpStream, mut to: TcpStream, passed: impl Fn(usize)) {
 }
 
 #[test]
-fn an_interrupted_run_closes_its_account() {
+fn an_interrupted_run_has_only_normal_and_abandoned_exchanges() {
     let [secure, plain] = [Origin::secure(), Origin::start()];
     let known: &[&str] = &["--http2-prior-knowledge", "--streams", "3"];
     let trust = ["--cacert", secure.authority()];
@@ -285,7 +285,7 @@ fn an_interrupted_run_closes_its_account() {
 }
 
 #[test]
-fn fields_of_a_connection_are_refused_over_http2_and_http3() {
+fn rejects_connection_specific_headers_over_http2_and_http3() {
     for header in ["Connection: close", "Keep-Alive: x", "Upgrade: x", "TE: gzip"] {
         for (spoken, url) in [
             ("--http2-prior-knowledge", "http://127.0.0.1:1/"),

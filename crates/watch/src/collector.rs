@@ -15,7 +15,9 @@ use sixmark_record::plan::accept::AcceptStatus;
 use sixmark_record::tally::{FamilyTally, Tally};
 use sixmark_record::tcp::TcpSample;
 use sixmark_units::family::{Family, PerFamily};
-use sixmark_wire::flow::{Closure, Counts, Ends, FlowObserver, MissingSide, Observed, Transfer};
+use sixmark_wire::flow::{
+    Closure, ConnectionReport, Counts, Ends, FlowObserver, HttpExchange, MissingSide,
+};
 
 /// The most servers with figures of their own. Each needs some memory for its histograms.
 const MOST_SERVERS: usize = 32;
@@ -24,7 +26,7 @@ const MOST_KNOWN: usize = 1 << 16;
 
 /// The counts of a capture so far.
 #[derive(Debug)]
-pub struct Gatherer {
+pub struct WatchCollector {
     tally: Tally,
     seen: PerFamily<SeenTraffic>,
     servers: Vec<Server>,
@@ -64,7 +66,7 @@ pub struct Progress {
 
 /// The counts of a whole capture.
 #[derive(Debug)]
-pub struct Gathered {
+pub struct CollectedTraffic {
     /// The figures that a run has too.
     pub tally: Tally,
     /// One entry for each second, in order.
@@ -93,11 +95,11 @@ struct Undecided {
     ended_ns: u64,
 }
 
-impl Gatherer {
-    /// Creates a gatherer for a capture whose first second begins at `begin_ns`, in nanoseconds of
+impl WatchCollector {
+    /// Creates a collector for a capture whose first second begins at `begin_ns`, in nanoseconds of
     /// the capture's clock.
-    pub fn new(begin_ns: u64) -> Gatherer {
-        Gatherer {
+    pub fn new(begin_ns: u64) -> WatchCollector {
+        WatchCollector {
             tally: Tally::default(),
             seen: PerFamily::default(),
             servers: Vec::new(),
@@ -135,7 +137,7 @@ impl Gatherer {
     }
 
     /// Ends the capture at `end_ns`. Returns all counts.
-    pub fn finish(mut self, end_ns: u64, counts: &Counts) -> Gathered {
+    pub fn finish(mut self, end_ns: u64, counts: &Counts) -> CollectedTraffic {
         self.decide(None);
         let unanswered = self.classify_left_open(end_ns);
         let mut intervals = self.seconds.end(end_ns);
@@ -156,7 +158,7 @@ impl Gatherer {
         let families = Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) };
         let servers = self.servers.iter().map(Server::result).collect();
         let servers_left_out = self.left_out.len() as u64;
-        Gathered { tally: self.tally, intervals, families, servers, servers_left_out }
+        CollectedTraffic { tally: self.tally, intervals, families, servers, servers_left_out }
     }
 
     /// Classifies the exchanges in flight at the end, as a run does. Returns how many were
@@ -198,7 +200,7 @@ impl Gatherer {
     }
 
     /// Decides the outcomes of the undecided exchanges, by the end of `connection` if it is theirs.
-    fn decide(&mut self, connection: Option<&Observed>) {
+    fn decide(&mut self, connection: Option<&ConnectionReport>) {
         for one in std::mem::take(&mut self.undecided) {
             let closure = connection.filter(|of| of.ends == one.ends).map(|of| of.closure);
             let outcome = outcome_of(closure, one.reset);
@@ -213,7 +215,7 @@ impl Gatherer {
         }
     }
 
-    fn whole(&mut self, exchange: &Transfer, status: u16) {
+    fn whole(&mut self, exchange: &HttpExchange, status: u16) {
         let family = exchange.family();
         let times = ExchangeTimes::of(exchange);
         times.add(&mut self.tally[family], status, exchange.content_bytes);
@@ -234,7 +236,7 @@ impl Gatherer {
         times.response_ns.into_iter().for_each(|ns| second.response.record(ns));
     }
 
-    fn not_whole(&mut self, exchange: &Transfer) {
+    fn not_whole(&mut self, exchange: &HttpExchange) {
         let reset = exchange.resets.from_client + exchange.resets.from_server > 0;
         let phase = if exchange.first_byte_ns.is_some() {
             FailurePhase::Transfer
@@ -247,8 +249,8 @@ impl Gatherer {
     }
 }
 
-impl FlowObserver for Gatherer {
-    fn connection(&mut self, connection: &Observed) {
+impl FlowObserver for WatchCollector {
+    fn connection(&mut self, connection: &ConnectionReport) {
         self.decide(Some(connection));
         let family = Family::of(connection.ends.server.ip());
         self.seen[family].connection(connection);
@@ -262,7 +264,7 @@ impl FlowObserver for Gatherer {
         }
     }
 
-    fn exchange(&mut self, exchange: &Transfer) {
+    fn exchange(&mut self, exchange: &HttpExchange) {
         // The undecided exchanges belong to another connection, whose end will not be reported.
         if self.undecided.first().is_some_and(|first| first.ends != exchange.ends) {
             self.decide(None);
@@ -318,7 +320,7 @@ struct ExchangeTimes {
 }
 
 impl ExchangeTimes {
-    fn of(exchange: &Transfer) -> ExchangeTimes {
+    fn of(exchange: &HttpExchange) -> ExchangeTimes {
         let (first, rest) = (exchange.first_byte_ns, exchange.transfer_ns);
         let response_ns = first.zip(rest).map(|(first, rest)| first.saturating_add(rest));
         ExchangeTimes {
@@ -357,7 +359,7 @@ fn outcome_of(closure: Option<Closure>, reset: bool) -> Outcome {
 }
 
 /// Counts those figures of a connection that a run counts too.
-fn count_connection(of: &Observed, tally: &mut FamilyTally) {
+fn count_connection(of: &ConnectionReport, tally: &mut FamilyTally) {
     let established = of.opening.established_ns;
     let unheard = of.missing == Some(MissingSide::Server);
     let opened = established.is_some() || of.doubts.begun_before || unheard;
@@ -380,7 +382,7 @@ fn count_connection(of: &Observed, tally: &mut FamilyTally) {
 
 /// Returns the figures of a connection's path, as TCP itself would report them. A round-trip time
 /// is the sum of those from the capture point to either side, and `None` unless both are known.
-fn path(of: &Observed) -> TcpSample {
+fn path(of: &ConnectionReport) -> TcpSample {
     let (client, server) = (&of.round_trips.from_client, &of.round_trips.from_server);
     let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
     let again = of.sent.from_client.retransmitted + of.sent.from_server.retransmitted;

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Body, Connection, LoadPlan, Plan, PlanRequests, Request, SourceAddresses, Target};
 use crate::check::{Checks, Expect};
-use crate::pace::{CarriedTimetable, OpenLoop, Pace};
+use crate::pace::{OpenLoop, Pace, WireTimetable};
 use crate::peer::MOST_ENDPOINTS;
-use crate::template::{CarriedFile, CarriedFiles, CarriedTemplate, TemplatePlace};
+use crate::template::{TemplatePlace, WireFile, WireFiles, WireTemplate};
 use sixmark_http::http1::request::{check_method, parse_own_header};
 use sixmark_units::family::Family;
 
@@ -26,28 +26,28 @@ const MOST_THREADS: u32 = 4_096;
 /// A plan in the form in which it is carried. It contains credentials: it must not be stored or
 /// shown.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct CarriedPlan {
+pub struct WirePlan {
     /// The plan with a placeholder for its requests, and without its timetable.
     plan: Plan,
-    requests: Vec<CarriedRequest>,
+    requests: Vec<WireRequest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    timetable: Option<CarriedTimetable>,
+    timetable: Option<WireTimetable>,
     /// The files of lines that requests refer to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    files: Vec<CarriedFile>,
+    files: Vec<WireFile>,
 }
 
 /// A request with all that is sent.
 #[derive(Clone, Serialize, Deserialize)]
-struct CarriedRequest {
+struct WireRequest {
     name: String,
     method: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    path: Option<CarriedTemplate>,
+    path: Option<WireTemplate>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    headers: Vec<(String, CarriedTemplate)>,
+    headers: Vec<(String, WireTemplate)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    body: Option<CarriedBody>,
+    body: Option<WireBody>,
     weight: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     expect: Vec<String>,
@@ -58,25 +58,25 @@ struct CarriedRequest {
 /// The content of a request.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum CarriedBody {
+enum WireBody {
     /// Bytes in base64.
     Constant(String),
-    Template(CarriedTemplate),
+    Template(WireTemplate),
 }
 
-impl CarriedPlan {
+impl WirePlan {
     /// Returns the form of a plan that can be run. One that was read from a document has already
     /// lost what is carried here.
-    pub fn of(plan: &Plan) -> CarriedPlan {
-        let mut files = CarriedFiles::default();
-        let requests = plan.requests.iter().map(|request| CarriedRequest::of(request, &mut files));
+    pub fn of(plan: &Plan) -> WirePlan {
+        let mut files = WireFiles::default();
+        let requests = plan.requests.iter().map(|request| WireRequest::of(request, &mut files));
         let requests = requests.collect();
         let mut load = plan.load.clone();
         let timetable = match &mut load.pace {
             Pace::Open(open) => open.timetable.take().map(|table| table.carried()),
             Pace::Closed => None,
         };
-        CarriedPlan { plan: frame(plan, load), requests, timetable, files: files.carried() }
+        WirePlan { plan: frame(plan, load), requests, timetable, files: files.carried() }
     }
 
     /// Returns the plan, which sends exactly the same.
@@ -84,12 +84,12 @@ impl CarriedPlan {
     /// # Errors
     /// One line that says why it is not a plan that options could have described.
     pub fn plan(self) -> Result<Plan, String> {
-        let CarriedPlan { mut plan, requests, timetable, files } = self;
+        let WirePlan { mut plan, requests, timetable, files } = self;
         if requests.len() > MOST_REQUESTS {
             let number = requests.len();
             return Err(format!("the plan has {number} requests, not {MOST_REQUESTS} at most"));
         }
-        let files = CarriedFiles::read(files)?;
+        let files = WireFiles::read(files)?;
         let requests = requests.into_iter().map(|request| request.request(&files));
         plan.requests = PlanRequests::new(requests.collect::<Result<_, _>>()?)?;
         plan.load.pace = pace(plan.load.pace, timetable, plan.requests.len())?;
@@ -115,21 +115,21 @@ fn frame(plan: &Plan, load: LoadPlan) -> Plan {
     }
 }
 
-impl CarriedRequest {
-    fn of(request: &Request, files: &mut CarriedFiles) -> CarriedRequest {
+impl WireRequest {
+    fn of(request: &Request, files: &mut WireFiles) -> WireRequest {
         let Request { name, method, path, headers, body, weight, checks, secret } = request;
-        let path = path.as_ref().map(|path| CarriedTemplate::of(path, files));
+        let path = path.as_ref().map(|path| WireTemplate::of(path, files));
         let field =
-            |(name, value): &(String, _)| (name.clone(), CarriedTemplate::of(value, &mut *files));
+            |(name, value): &(String, _)| (name.clone(), WireTemplate::of(value, &mut *files));
         let headers = headers.iter().map(field).collect();
-        CarriedRequest {
+        WireRequest {
             name: name.clone(),
             method: method.clone(),
             path,
             headers,
             body: body.as_ref().map(|body| match body {
-                Body::Constant(bytes) => CarriedBody::Constant(STANDARD.encode(bytes.as_slice())),
-                Body::Template(body) => CarriedBody::Template(CarriedTemplate::of(body, files)),
+                Body::Constant(bytes) => WireBody::Constant(STANDARD.encode(bytes.as_slice())),
+                Body::Template(body) => WireBody::Template(WireTemplate::of(body, files)),
             }),
             weight: *weight,
             expect: checks.clone().into(),
@@ -137,8 +137,8 @@ impl CarriedRequest {
         }
     }
 
-    fn request(self, files: &CarriedFiles) -> Result<Request, String> {
-        let CarriedRequest { name, method, path, headers, body, weight, expect, secret } = self;
+    fn request(self, files: &WireFiles) -> Result<Request, String> {
+        let WireRequest { name, method, path, headers, body, weight, expect, secret } = self;
         if name.chars().any(char::is_control) {
             return Err("the name of a request contains control characters".to_owned());
         }
@@ -167,13 +167,13 @@ impl CarriedRequest {
     }
 }
 
-impl CarriedBody {
-    fn body(self, files: &CarriedFiles) -> Result<Body, String> {
+impl WireBody {
+    fn body(self, files: &WireFiles) -> Result<Body, String> {
         match self {
-            CarriedBody::Template(body) => {
+            WireBody::Template(body) => {
                 body.template(TemplatePlace::Body, files).map(Body::Template)
             }
-            CarriedBody::Constant(text) => match STANDARD.decode(text) {
+            WireBody::Constant(text) => match STANDARD.decode(text) {
                 Ok(bytes) => Ok(Body::Constant(Arc::new(bytes))),
                 Err(error) => Err(format!("the content is not base64: {error}")),
             },
@@ -182,7 +182,7 @@ impl CarriedBody {
 }
 
 /// Returns the pace with its timetable, whose entries refer to `requests` requests.
-fn pace(pace: Pace, table: Option<CarriedTimetable>, requests: usize) -> Result<Pace, String> {
+fn pace(pace: Pace, table: Option<WireTimetable>, requests: usize) -> Result<Pace, String> {
     match (pace, table) {
         (Pace::Closed, None) => Ok(Pace::Closed),
         (Pace::Closed, Some(_)) => Err("a closed loop has no timetable".to_owned()),
@@ -234,9 +234,10 @@ fn check(plan: &Plan) -> Result<(), String> {
 }
 
 fn check_connection(connection: &Connection, in_use: u32) -> Result<(), String> {
-    match connection.most_open.get() < in_use {
-        true => Err("fewer connections may be open than are in use".to_owned()),
-        false => Ok(()),
+    if connection.most_open.get() < in_use {
+        Err("fewer connections may be open than are in use".to_owned())
+    } else {
+        Ok(())
     }
 }
 

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::transfer::{Ends, PerDirection, Transfer};
+use super::http_exchange::{Ends, HttpExchange, PerDirection};
 use crate::Via;
 
 /// Receives the results of a follower. Each one is reported as soon as it is complete, so that they
 /// need not be stored.
 pub trait FlowObserver {
     /// Receives a connection that is over or no longer followed.
-    fn connection(&mut self, connection: &Observed);
+    fn connection(&mut self, connection: &ConnectionReport);
 
     /// Receives an exchange that is over. The exchanges of a connection are reported in order,
     /// before the connection itself.
-    fn exchange(&mut self, exchange: &Transfer);
+    fn exchange(&mut self, exchange: &HttpExchange);
 
     /// Receives a round-trip time in nanoseconds: from a segment that one side sent exactly once to
     /// the other side's first ACK of it, which that sent at once. `by_client` is true if the client
@@ -24,7 +24,7 @@ pub trait FlowObserver {
 /// A connection as seen at the capture point. It is a TCP connection, or the visible part of a QUIC
 /// connection.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Observed {
+pub struct ConnectionReport {
     /// The endpoints. If the handshake was not captured, the server is the side with a port from
     /// the settings, or otherwise the side with the lower port.
     pub ends: Ends,
@@ -47,7 +47,7 @@ pub struct Observed {
     /// to this side's ACK. `from_client` contains those of the client's ACKs.
     pub round_trips: PerDirection<RoundTrips>,
     /// The protocol of the payload.
-    pub spoken: Spoken,
+    pub payload_protocol: PayloadProtocol,
     /// The number of exchanges seen.
     pub exchanges: u64,
     /// The side of which the capture has no packet although it sent some.
@@ -183,7 +183,7 @@ pub struct RoundTrips {
 
 /// The protocol of a connection's payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Spoken {
+pub enum PayloadProtocol {
     /// The connection carried no payload.
     #[default]
     Nothing,

@@ -28,7 +28,7 @@ use super::earlier::EarlierPairs;
 use super::stored_load::write_load;
 use crate::block_begin::{BlockBegin, planned_block_s};
 use sixmark_load::Loaded;
-use sixmark_run::{self, Generators, run_load_on};
+use sixmark_run::{self, GeneratedLoad, Generators, run_load_on};
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::{Meter, Metered, VitalsFrom};
 
@@ -61,7 +61,7 @@ pub(crate) struct Lengthened {
 
 /// A series of blocks that is being measured.
 #[derive(Debug)]
-pub(super) struct ComparisonCourse<'a> {
+pub(super) struct ComparisonRun<'a> {
     plans: ComparedSides<Plan>,
     schedule: BlockSchedule,
     turns: Vec<BlockTurn>,
@@ -70,7 +70,7 @@ pub(super) struct ComparisonCourse<'a> {
     before_s: f64,
     pub(super) blocks: Vec<Block>,
     /// The load of each block, in the order of `blocks`.
-    pub(super) loads: Vec<Loaded>,
+    pub(super) loads: Vec<GeneratedLoad>,
     server: Option<&'a VitalsFrom>,
     /// The agents that carry out the blocks; `None` if it is this process.
     generators: Option<Arc<dyn Generators>>,
@@ -84,16 +84,16 @@ pub(super) struct ComparisonCourse<'a> {
     decided: bool,
 }
 
-impl<'a> ComparisonCourse<'a> {
+impl<'a> ComparisonRun<'a> {
     /// Creates a series of which nothing has been measured.
     pub(super) fn new(
         plans: ComparedSides<&Plan>,
         schedule: &BlockSchedule,
         seed: u64,
-    ) -> ComparisonCourse<'a> {
+    ) -> ComparisonRun<'a> {
         let (turns, began) = (turns(schedule, seed), Instant::now());
         let plans = ComparedSides { a: plans.a.clone(), b: plans.b.clone() };
-        ComparisonCourse {
+        ComparisonRun {
             plans,
             schedule: *schedule,
             turns,
@@ -111,14 +111,16 @@ impl<'a> ComparisonCourse<'a> {
     }
 
     /// Sets when the series ends, if that is not after a number of pairs.
-    pub(super) fn until(self, until: Option<&UntilDecided>) -> ComparisonCourse<'a> {
-        ComparisonCourse { at_most_s: until.map(|until| until.at_most_s), ..self }
+    pub(super) fn until(self, until: Option<&UntilDecided>) -> ComparisonRun<'a> {
+        ComparisonRun { at_most_s: until.map(|until| until.at_most_s), ..self }
     }
 
-    /// Goes on from the pairs of an earlier command, after warm-up blocks: nothing is warm any more.
-    pub(super) fn after(mut self, earlier: Option<&EarlierPairs>) -> ComparisonCourse<'a> {
+    /// Goes on from the pairs of an earlier command, after warm-up blocks: nothing is warm any
+    /// more.
+    pub(super) fn after(mut self, earlier: Option<&EarlierPairs>) -> ComparisonRun<'a> {
         let Some(earlier) = earlier else { return self };
-        let turn = |(block, _): &(Block, Loaded)| BlockTurn { side: block.side, pair: block.pair };
+        let turn =
+            |(block, _): &(Block, GeneratedLoad)| BlockTurn { side: block.side, pair: block.pair };
         let before: Vec<BlockTurn> = earlier.blocks.iter().map(turn).collect();
         let is_new = |turn: &BlockTurn| !before.contains(turn) || turn.pair.is_none();
         let new: Vec<BlockTurn> = self.turns.iter().copied().filter(is_new).collect();
@@ -154,13 +156,13 @@ impl<'a> ComparisonCourse<'a> {
     }
 
     /// Sets the source of the server's vitals.
-    pub(super) fn looking_at(self, server: Option<&'a VitalsFrom>) -> ComparisonCourse<'a> {
-        ComparisonCourse { server, ..self }
+    pub(super) fn looking_at(self, server: Option<&'a VitalsFrom>) -> ComparisonRun<'a> {
+        ComparisonRun { server, ..self }
     }
 
     /// Sets the agents that carry out the blocks.
-    pub(super) fn on(self, generators: Option<Arc<dyn Generators>>) -> ComparisonCourse<'a> {
-        ComparisonCourse { generators, ..self }
+    pub(super) fn on(self, generators: Option<Arc<dyn Generators>>) -> ComparisonRun<'a> {
+        ComparisonRun { generators, ..self }
     }
 
     /// Returns the next block; none if all are measured, a side was given up, or `stop` is set.
@@ -315,9 +317,9 @@ impl<'a> ComparisonCourse<'a> {
     }
 
     /// Returns the loads of one side that are compared.
-    pub(super) fn compared(&self, side: SideName) -> impl Iterator<Item = &Loaded> {
+    pub(super) fn compared(&self, side: SideName) -> impl Iterator<Item = &GeneratedLoad> + Clone {
         let pairs = self.whole_pairs();
-        let of = move |(block, _): &(&Block, &Loaded)| {
+        let of = move |(block, _): &(&Block, &GeneratedLoad)| {
             block.side == side && block.pair.is_some_and(|pair| pairs.contains(&pair))
         };
         self.blocks.iter().zip(&self.loads).filter(of).map(|(_, load)| load)
@@ -373,9 +375,10 @@ impl<'a> ComparisonCourse<'a> {
     fn answers(&self, side: SideName, loaded: &Loaded) -> Answers {
         let mut answers = Answers::of(self.plan(side), &loaded.tally.ipv6);
         answers += &Answers::of(self.plan(side), &loaded.tally.ipv4);
-        match self.plans.a.requests == self.plans.b.requests {
-            true => answers,
-            false => answers.without_sizes(),
+        if self.plans.a.requests == self.plans.b.requests {
+            answers
+        } else {
+            answers.without_sizes()
         }
     }
 
@@ -461,13 +464,13 @@ mod tests {
     use crate::comparison_result::BlockOrder;
     use sixmark_document::provenance::Environment;
     use sixmark_document::verdict::Verdict;
-    use sixmark_load::{AgentLoad, ClockOffset, FleetLoad};
     use sixmark_record::fixture::secure_plan;
     use sixmark_record::metric::Metric;
     use sixmark_record::plan::ratio::PlanRatio;
     use sixmark_record::plan::tls::PlanTls;
     use sixmark_record::tally::Tally;
     use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+    use sixmark_run::{AgentLoad, ClockOffset, FleetLoad, join_loads};
 
     use sixmark_units::family::Family;
 
@@ -501,14 +504,14 @@ mod tests {
             warm_up_blocks: 1,
         };
         let plans = ComparedSides { a: &plan, b: &plan };
-        let mut course = ComparisonCourse::new(plans, &schedule, 7);
-        while let Some(turn) = course.next(&AtomicBool::new(false)) {
+        let mut run = ComparisonRun::new(plans, &schedule, 7);
+        while let Some(turn) = run.next(&AtomicBool::new(false)) {
             let us = us[usize::from(turn.side == SideName::B)];
-            let loaded = made(us, course.blocks.len());
-            course.blocks.push(block_of_turn(&plan, turn, 0.0, &loaded));
-            course.loads.push(loaded);
+            let loaded = made(us, run.blocks.len());
+            run.blocks.push(block_of_turn(&plan, turn, 0.0, &loaded));
+            run.loads.push(loaded.into());
         }
-        course.compare(("ipv6", "ipv4"), &Settings::usual(1))
+        run.compare(("ipv6", "ipv4"), &Settings::usual(1))
     }
 
     fn of(comparison: &Comparison, name: &str) -> Compared {
@@ -517,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn the_side_whose_exchanges_take_longer_is_worse_in_either_order_of_blocks() {
+    fn judges_the_slower_side_worse_in_either_block_order() {
         for order in [BlockOrder::Random, BlockOrder::Abba] {
             for (us, verdict) in [
                 ([500.0, 100.0], Verdict::Worse),
@@ -538,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_that_are_alike_are_called_different_in_no_metric() {
+    fn finds_no_difference_between_equal_sides_in_any_metric() {
         let comparison = compared([100.0, 100.0], BlockOrder::Random);
         let different =
             |found: &&Compared| matches!(found.verdict, Verdict::Better | Verdict::Worse);
@@ -559,19 +562,19 @@ mod tests {
         let until = UntilDecided { metrics: Vec::new(), at_most_s: 60.0 };
         let plans = ComparedSides { a: &plan, b: &plan };
         let settings = Settings { until: Some(until.clone()), ..Settings::usual(1) };
-        let new = || ComparisonCourse::new(plans.clone(), &schedule, 7).until(Some(&until));
+        let new = || ComparisonRun::new(plans.clone(), &schedule, 7).until(Some(&until));
         // What a pair measures depends on its number and side alone.
-        let measure = |course: &mut ComparisonCourse<'_>, blocks: usize| {
-            while let Some(turn) = course.next(&AtomicBool::new(false)) {
-                if course.blocks.len() == blocks {
+        let measure = |run: &mut ComparisonRun<'_>, blocks: usize| {
+            while let Some(turn) = run.next(&AtomicBool::new(false)) {
+                if run.blocks.len() == blocks {
                     break;
                 }
                 let at = turn.pair.map_or(0, |pair| 2 * pair as usize + 2);
                 let loaded = made(100.0, at + usize::from(turn.side == SideName::B));
                 let mut block = block_of_turn(&plan, turn, 0.0, &loaded);
-                block.counts = write_load(&loaded);
-                course.blocks.push(block);
-                course.loads.push(loaded);
+                block.counts = write_load(&loaded.clone().into());
+                run.blocks.push(block);
+                run.loads.push(loaded.into());
             }
         };
         let mut whole = new();
@@ -589,17 +592,17 @@ mod tests {
             lengthened_s: None,
             warnings: Vec::new(),
         };
-        let mut course = new().after(Some(&earlier));
-        assert_eq!(course.next(&AtomicBool::new(false)).unwrap().pair, None, "it warms up again");
-        measure(&mut course, usize::MAX);
-        assert!(course.elapsed_s() >= 5.0);
+        let mut run = new().after(Some(&earlier));
+        assert_eq!(run.next(&AtomicBool::new(false)).unwrap().pair, None, "it warms up again");
+        measure(&mut run, usize::MAX);
+        assert!(run.elapsed_s() >= 5.0);
         let names = ("ipv6", "ipv4");
-        assert_eq!(course.compare(names, &settings), whole.compare(names, &settings));
-        let order = |course: &ComparisonCourse<'_>| {
-            let paired = course.blocks.iter().filter(|block| block.pair.is_some());
+        assert_eq!(run.compare(names, &settings), whole.compare(names, &settings));
+        let order = |run: &ComparisonRun<'_>| {
+            let paired = run.blocks.iter().filter(|block| block.pair.is_some());
             paired.map(|block| (block.pair, block.side)).collect::<Vec<_>>()
         };
-        assert_eq!(order(&course), order(&whole));
+        assert_eq!(order(&run), order(&whole));
     }
 
     /// Returns after how many blocks the remaining blocks became longer, if the responses of each
@@ -615,25 +618,25 @@ mod tests {
             warm_up_blocks,
         };
         let plans = ComparedSides { a: &plan, b: &plan };
-        let (mut course, mut after) = (ComparisonCourse::new(plans, &schedule, 7), Vec::new());
-        while let Some(turn) = course.next(&AtomicBool::new(false)) {
-            let loaded = made(500.0 * (1.0 + course.blocks.len() as f64), 0);
-            course.blocks.push(block_of_turn(&plan, turn, 0.0, &loaded));
-            course.loads.push(loaded);
-            after.extend(course.lengthen_blocks().map(|_| course.blocks.len()));
+        let (mut run, mut after) = (ComparisonRun::new(plans, &schedule, 7), Vec::new());
+        while let Some(turn) = run.next(&AtomicBool::new(false)) {
+            let loaded = made(500.0 * (1.0 + run.blocks.len() as f64), 0);
+            run.blocks.push(block_of_turn(&plan, turn, 0.0, &loaded));
+            run.loads.push(loaded.into());
+            after.extend(run.lengthen_blocks().map(|_| run.blocks.len()));
         }
         after
     }
 
     #[test]
-    fn blocks_become_longer_after_the_warm_up_blocks_alone() {
+    fn lengthens_blocks_only_once_after_the_warm_up() {
         assert_eq!(lengthened_after(1), [2]);
         assert_eq!(lengthened_after(3), [6]);
         assert_eq!(lengthened_after(0), [0; 0]);
     }
 
     /// Returns a block of one family of which two agents generated half each, in their own time.
-    fn made_by_two(family: Family, number: usize) -> Loaded {
+    fn made_by_two(family: Family, number: usize) -> GeneratedLoad {
         let half = |name: &str, elapsed_ns: u64| {
             let mut of = FamilyTally { sent: 500, ..FamilyTally::default() };
             of.status.add(200, 500);
@@ -663,8 +666,9 @@ mod tests {
         let second = 1_000_000_000 + 10_000_000 * number as u64;
         let agents = vec![half("near", second - 20_000_000), half("far", second)];
         let shares = agents.iter().map(|agent| &agent.loaded);
-        let whole = sixmark_load::at_the_same_time(shares, Vec::new());
-        Loaded { fleet: Some(Box::new(FleetLoad { agents, ..FleetLoad::default() })), ..whole }
+        let loaded = sixmark_load::at_the_same_time(shares, Vec::new());
+        let fleet = Some(Box::new(FleetLoad { agents, ..FleetLoad::default() }));
+        GeneratedLoad { loaded, fleet }
     }
 
     #[test]
@@ -681,17 +685,17 @@ mod tests {
             warm_up_blocks: 1,
         };
         let plans = ComparedSides { a: &a, b: &b };
-        let mut course = ComparisonCourse::new(plans, &schedule, 7);
-        while let Some(turn) = course.next(&AtomicBool::new(false)) {
+        let mut run = ComparisonRun::new(plans, &schedule, 7);
+        while let Some(turn) = run.next(&AtomicBool::new(false)) {
             let family = if turn.side == SideName::A { Family::Ipv6 } else { Family::Ipv4 };
-            let loaded = made_by_two(family, course.blocks.len());
-            course.blocks.push(block_of_turn(course.plan(turn.side), turn, 0.0, &loaded));
-            course.loads.push(loaded);
+            let loaded = made_by_two(family, run.blocks.len());
+            run.blocks.push(block_of_turn(run.plan(turn.side), turn, 0.0, &loaded));
+            run.loads.push(loaded);
         }
-        let all = sixmark_load::one_after_the_other(course.loads.iter());
-        let section = fleet_of(&course, &all.fleet.unwrap());
+        let all = join_loads(run.loads.iter());
+        let section = fleet_of(&run, &all.fleet.unwrap());
         for (side, family) in [(SideName::A, Family::Ipv6), (SideName::B, Family::Ipv4)] {
-            let of_side = sixmark_load::one_after_the_other(course.compared(side));
+            let of_side = join_loads(run.compared(side));
             let agents = || section.agents.iter().filter_map(|agent| agent.families.of(family));
             let (sent, completed) = agents()
                 .fold((0, 0), |(sent, completed), of| (sent + of.sent, completed + of.completed));

@@ -6,15 +6,15 @@ use sixmark_record::plan::LoadPlan;
 use sixmark_record::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::LONGEST_SILENCE;
+use crate::LONGEST_WITHOUT_RESPONSE;
 use crate::reachability::Reachability;
 
-/// Minimum number of failures that count as silence.
+/// Minimum number of failures that count as an unresponsive peer.
 const LEAST: u64 = 2;
 
 /// What is known about missing responses.
 #[derive(Debug)]
-pub(crate) struct Silence {
+pub(crate) struct UnresponsivePeers {
     /// The numbers of connections established and of failed attempts, including the warm-up.
     established: u64,
     unestablished: u64,
@@ -29,12 +29,12 @@ pub(crate) struct Silence {
     given_up: PerFamily<bool>,
 }
 
-impl Silence {
+impl UnresponsivePeers {
     /// Creates the initial state. `enough` is the number of failed attempts to connect after which
     /// a worker gives up.
-    pub(super) fn new(load: &LoadPlan, enough: u64) -> Silence {
+    pub(super) fn new(load: &LoadPlan, enough: u64) -> UnresponsivePeers {
         let (counted, since) = (load.requests.is_some(), PerFamily::from_fn(|_| u64::MAX));
-        Silence {
+        UnresponsivePeers {
             established: 0,
             unestablished: 0,
             enough,
@@ -74,7 +74,7 @@ impl Silence {
 
     /// Returns true the first time that there were enough attempts within `lasted` nanoseconds.
     fn loses_hope(&mut self, lasted: u64) -> bool {
-        let long = self.unestablished >= LEAST && lasted >= LONGEST_SILENCE;
+        let long = self.unestablished >= LEAST && lasted >= LONGEST_WITHOUT_RESPONSE;
         let lost = long || self.unestablished >= self.enough;
         lost && !std::mem::replace(&mut self.hopeless, true)
     }
@@ -93,22 +93,25 @@ impl Silence {
         tally: &FamilyTally,
         [start, now]: [u64; 2],
     ) {
-        if !means_silence(outcome) {
+        if !means_unresponsive(outcome) {
             return;
         }
         self.since[family] = self.since[family].min(start);
         let lasted = now.saturating_sub(self.since[family]);
-        self.given_up[family] |= self.counted && lasted >= LONGEST_SILENCE && is_silent(tally);
+        self.given_up[family] |=
+            self.counted && lasted >= LONGEST_WITHOUT_RESPONSE && is_silent(tally);
     }
 }
 
 fn is_silent(tally: &FamilyTally) -> bool {
     let failed: u64 = tally.failures.iter().map(|(_, count)| count).sum();
     let answered = tally.completed() > 0;
-    !answered && failed >= LEAST && tally.failures.iter().all(|(of, _)| means_silence(of.outcome))
+    !answered
+        && failed >= LEAST
+        && tally.failures.iter().all(|(of, _)| means_unresponsive(of.outcome))
 }
 
 /// Returns true if the outcome means that the peer gave no response.
-fn means_silence(outcome: Outcome) -> bool {
+fn means_unresponsive(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Timeout | Outcome::Unreachable | Outcome::Refused)
 }

@@ -16,7 +16,7 @@ const MOST_FILES: usize = 1_024;
 /// A template in the form in which it is carried.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct CarriedTemplate(TemplateForm);
+pub struct WireTemplate(TemplateForm);
 
 /// The form of a template.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -29,24 +29,24 @@ enum TemplateForm {
         /// What documents contain instead of the template.
         shown: String,
         /// Its parts.
-        pieces: Vec<CarriedPiece>,
+        pieces: Vec<WirePiece>,
     },
 }
 
 /// A part of a template.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum CarriedPiece {
+enum WirePiece {
     /// Text.
     Text(String),
     /// A placeholder, and how its value is encoded.
-    Value(CarriedValue, Encoding),
+    Value(WireValue, Encoding),
 }
 
 /// A placeholder.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum CarriedValue {
+enum WireValue {
     /// The sequence number.
     Seq,
     /// A random UUID.
@@ -60,7 +60,7 @@ enum CarriedValue {
 
 /// A file of lines.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct CarriedFile {
+pub struct WireFile {
     /// The text in base64.
     text: String,
     /// Whether the lines have been split into columns.
@@ -70,14 +70,14 @@ pub struct CarriedFile {
 
 /// The files that templates refer to. Templates that share a file share it here too.
 #[derive(Default)]
-pub struct CarriedFiles(Vec<Arc<ListLines>>);
+pub struct WireFiles(Vec<Arc<ListLines>>);
 
-impl CarriedFiles {
+impl WireFiles {
     /// Reads files.
     ///
     /// # Errors
     /// There are too many, or one is not a file of lines.
-    pub fn read(files: Vec<CarriedFile>) -> Result<CarriedFiles, String> {
+    pub fn read(files: Vec<WireFile>) -> Result<WireFiles, String> {
         if files.len() > MOST_FILES {
             return Err(format!(
                 "the plan has {} files of lines, not {MOST_FILES} at most",
@@ -93,12 +93,12 @@ impl CarriedFiles {
             }
             Ok(Arc::new(lines))
         });
-        lines.collect::<Result<_, String>>().map(CarriedFiles)
+        lines.collect::<Result<_, String>>().map(WireFiles)
     }
 
     /// Returns the files in the form in which they are carried.
-    pub fn carried(&self) -> Vec<CarriedFile> {
-        let carried = |lines: &Arc<ListLines>| CarriedFile {
+    pub fn carried(&self) -> Vec<WireFile> {
+        let carried = |lines: &Arc<ListLines>| WireFile {
             text: STANDARD.encode(lines.text()),
             columns: lines.has_columns(),
         };
@@ -115,16 +115,16 @@ impl CarriedFiles {
     }
 }
 
-impl CarriedTemplate {
+impl WireTemplate {
     /// Returns the form of a template, whose files are added to `files`.
-    pub fn of(template: &Template, files: &mut CarriedFiles) -> CarriedTemplate {
-        CarriedTemplate(match template.pieces.as_slice() {
+    pub fn of(template: &Template, files: &mut WireFiles) -> WireTemplate {
+        WireTemplate(match template.pieces.as_slice() {
             [TemplatePiece::Text(text)] if *text == template.source => {
                 TemplateForm::Text(text.clone())
             }
             pieces => TemplateForm::Parsed {
                 shown: template.source.clone(),
-                pieces: pieces.iter().map(|piece| CarriedPiece::of(piece, files)).collect(),
+                pieces: pieces.iter().map(|piece| WirePiece::of(piece, files)).collect(),
             },
         })
     }
@@ -133,7 +133,7 @@ impl CarriedTemplate {
     ///
     /// # Errors
     /// It is not valid in this place, or `files` lacks a file that it refers to.
-    pub fn template(self, place: TemplatePlace, files: &CarriedFiles) -> Result<Template, String> {
+    pub fn template(self, place: TemplatePlace, files: &WireFiles) -> Result<Template, String> {
         let template = match self.0 {
             TemplateForm::Text(text) => Template::constant(text),
             TemplateForm::Parsed { shown, pieces } => {
@@ -145,36 +145,36 @@ impl CarriedTemplate {
     }
 }
 
-impl CarriedPiece {
-    fn of(piece: &TemplatePiece, files: &mut CarriedFiles) -> CarriedPiece {
+impl WirePiece {
+    fn of(piece: &TemplatePiece, files: &mut WireFiles) -> WirePiece {
         let (value, encoding) = match piece {
-            TemplatePiece::Text(text) => return CarriedPiece::Text(text.clone()),
+            TemplatePiece::Text(text) => return WirePiece::Text(text.clone()),
             TemplatePiece::Value(value, encoding) => (value, *encoding),
         };
         let value = match value {
-            BraceValue::Seq => CarriedValue::Seq,
-            BraceValue::Uuid => CarriedValue::Uuid,
-            BraceValue::Rand { from, to } => CarriedValue::Rand(*from, *to),
+            BraceValue::Seq => WireValue::Seq,
+            BraceValue::Uuid => WireValue::Uuid,
+            BraceValue::Rand { from, to } => WireValue::Rand(*from, *to),
             BraceValue::Line { file, lines, column } => {
-                CarriedValue::Line(*file, files.number(lines), *column)
+                WireValue::Line(*file, files.number(lines), *column)
             }
         };
-        CarriedPiece::Value(value, encoding)
+        WirePiece::Value(value, encoding)
     }
 
-    fn piece(self, place: TemplatePlace, files: &CarriedFiles) -> Result<TemplatePiece, String> {
+    fn piece(self, place: TemplatePlace, files: &WireFiles) -> Result<TemplatePiece, String> {
         let (value, encoding) = match self {
-            CarriedPiece::Text(text) => return Ok(TemplatePiece::Text(text)),
-            CarriedPiece::Value(value, encoding) => (value, encoding),
+            WirePiece::Text(text) => return Ok(TemplatePiece::Text(text)),
+            WirePiece::Value(value, encoding) => (value, encoding),
         };
         let value = match value {
-            CarriedValue::Seq => BraceValue::Seq,
-            CarriedValue::Uuid => BraceValue::Uuid,
-            CarriedValue::Rand(from, to) if from > to => {
+            WireValue::Seq => BraceValue::Seq,
+            WireValue::Uuid => BraceValue::Uuid,
+            WireValue::Rand(from, to) if from > to => {
                 return Err(format!("a template draws a number from {from} to {to}"));
             }
-            CarriedValue::Rand(from, to) => BraceValue::Rand { from, to },
-            CarriedValue::Line(file, number, column) => {
+            WireValue::Rand(from, to) => BraceValue::Rand { from, to },
+            WireValue::Line(file, number, column) => {
                 let lines = files.0.get(number).filter(|_| file < MOST_FILES);
                 let lines = lines.ok_or("a template refers to a file that the plan lacks")?;
                 if column.is_some() && !lines.has_columns() {

@@ -92,18 +92,18 @@ fn plans() -> [Plan; 5] {
 }
 
 fn carry(plan: &Plan) -> Value {
-    serde_json::to_value(CarriedPlan::of(plan)).unwrap()
+    serde_json::to_value(WirePlan::of(plan)).unwrap()
 }
 
 fn read(value: Value) -> Result<Plan, String> {
-    serde_json::from_value::<CarriedPlan>(value).map_err(|error| error.to_string())?.plan()
+    serde_json::from_value::<WirePlan>(value).map_err(|error| error.to_string())?.plan()
 }
 
 #[test]
-fn a_plan_is_carried_whole() {
+fn transfers_a_plan_without_loss() {
     for plan in plans() {
-        let text = serde_json::to_string(&CarriedPlan::of(&plan)).unwrap();
-        let found = serde_json::from_str::<CarriedPlan>(&text).unwrap().plan().unwrap();
+        let text = serde_json::to_string(&WirePlan::of(&plan)).unwrap();
+        let found = serde_json::from_str::<WirePlan>(&text).unwrap().plan().unwrap();
         assert_eq!(found.requests, plan.requests);
         assert_eq!(found.load.pace, plan.load.pace);
         assert_eq!(found.targets[0].addresses, plan.targets[0].addresses);
@@ -115,7 +115,7 @@ fn a_plan_is_carried_whole() {
 }
 
 #[test]
-fn what_is_sent_is_the_same() {
+fn a_transferred_plan_sends_the_same_requests() {
     let plan = Plan { requests: mix(), ..plan() };
     let found = read(carry(&plan)).unwrap();
     let [mut one, mut other] = [(); 2].map(|()| TemplateValues::new(3, 0, 2));
@@ -135,7 +135,7 @@ fn what_is_sent_is_the_same() {
 }
 
 #[test]
-fn an_imported_recording_is_carried_whole() {
+fn transfers_an_imported_recording_without_loss() {
     let entry = json!({"startedDateTime": "2026-01-01T00:00:00Z", "request": {
         "method": "GET", "url": "https://a.example/ü?q=a b#c",
         "headers": [{"name": "Accept", "value": "é\t*"}]}});
@@ -148,7 +148,7 @@ fn an_imported_recording_is_carried_whole() {
 }
 
 #[test]
-fn a_file_of_lines_is_carried_once_for_lines_and_once_for_columns() {
+fn transfers_a_line_file_separately_for_lines_and_for_columns() {
     let carried = carry(&Plan { requests: mix(), ..plan() });
     let files = carried["files"].as_array().unwrap();
     let columns: Vec<_> = files.iter().map(|file| &file["columns"]).collect();
@@ -156,7 +156,7 @@ fn a_file_of_lines_is_carried_once_for_lines_and_once_for_columns() {
 }
 
 #[test]
-fn a_plan_that_no_option_describes_is_refused() {
+fn rejects_transferred_plans_that_no_options_could_produce() {
     let [closed, with_mix, ramp, replay, many] = plans().each_ref().map(carry);
     let path = |text: &str| json!({"text": text});
     for (plan, place, wrong, part) in [
@@ -193,10 +193,10 @@ fn a_plan_that_no_option_describes_is_refused() {
 }
 
 #[test]
-fn a_text_that_is_shown_as_another_is_carried() {
-    let mut files = CarriedFiles::default();
+fn transfers_a_template_with_a_different_displayed_text() {
+    let mut files = WireFiles::default();
     for template in [Template::constant(""), Template::constant("a").shown_as("b")] {
-        let carried = CarriedTemplate::of(&template, &mut files);
+        let carried = WireTemplate::of(&template, &mut files);
         assert_eq!(carried.template(TemplatePlace::Body, &files), Ok(template));
     }
 }

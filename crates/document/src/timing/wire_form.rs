@@ -17,7 +17,7 @@ const MOST_BEYOND: usize = 2_048 + 2;
 /// Durations in the form in which they are carried. A part without a value is absent.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct CarriedTiming {
+struct WireTiming {
     #[serde(skip_serializing_if = "is_zero")]
     count: u64,
     #[serde(skip_serializing_if = "is_zero")]
@@ -44,15 +44,15 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl CarriedTiming {
-    fn of(timing: &Timing) -> CarriedTiming {
+impl WireTiming {
+    fn of(timing: &Timing) -> WireTiming {
         if timing.count() == 0 {
-            return CarriedTiming::default();
+            return WireTiming::default();
         }
         let fits = |&(value, _): &(u64, u64)| value < hdr::MOST;
         let recorded = || timing.buckets.recorded();
         let some = recorded().next().is_some_and(|first| fits(&first));
-        CarriedTiming {
+        WireTiming {
             count: timing.count(),
             min: timing.min,
             max: timing.max,
@@ -88,10 +88,10 @@ impl CarriedTiming {
     }
 }
 
-impl TryFrom<CarriedTiming> for Timing {
+impl TryFrom<WireTiming> for Timing {
     type Error = String;
 
-    fn try_from(carried: CarriedTiming) -> Result<Timing, String> {
+    fn try_from(carried: WireTiming) -> Result<Timing, String> {
         let apart = |what: &str| format!("{what} of durations does not match their histogram");
         let (buckets, sum) = carried.buckets()?;
         if sum != Some(carried.count) {
@@ -119,13 +119,13 @@ impl TryFrom<CarriedTiming> for Timing {
 
 impl Serialize for Timing {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        CarriedTiming::of(self).serialize(to)
+        WireTiming::of(self).serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Timing {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Timing, D::Error> {
-        Timing::try_from(CarriedTiming::deserialize(from)?).map_err(serde::de::Error::custom)
+        Timing::try_from(WireTiming::deserialize(from)?).map_err(serde::de::Error::custom)
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bucket_there_is_comes_back() {
+    fn every_bucket_survives_serialization() {
         // The edges of all buckets: at most 11 bits that are not 0, at any place.
         let edges = (0..54).flat_map(|cut| (0..2_048_u64).map(move |top| top << cut));
         let last = (0..2_048).map(|below| u64::MAX - (below << 53));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn any_durations_come_back_and_nothing_is_nothing() {
+    fn random_and_empty_timings_survive_serialization() {
         let mut random = Random::new(4, 0);
         for _ in 0..200 {
             let mut timing = Timing::default();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused() {
+    fn rejects_inconsistent_fields_with_one_line() {
         let mut timing = Timing::default();
         [5_000, 6_000, 7_000].iter().for_each(|&value| timing.record(value));
         timing.record_at_least(6_500);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_since_makes_the_earlier_the_whole() {
+    fn an_earlier_timing_plus_the_difference_equals_the_later_one() {
         let mut random = Random::new(5, 0);
         for _ in 0..100 {
             let (mut earlier, mut sum) = (Timing::default(), Timing::default());
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_difference_are_as_narrow_as_the_buckets() {
+    fn extremes_of_a_difference_are_accurate_to_one_bucket() {
         let mut earlier = Timing::default();
         [1_000, 9_000_000].iter().for_each(|&value| earlier.record(value));
         let mut all = earlier.clone();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_sums_do_no_harm() {
+    fn the_largest_sums_saturate() {
         let mut timing = Timing::default();
         timing.record_many(u64::MAX, i64::MAX as u64);
         let read = read(serde_json::to_value(&timing).unwrap()).unwrap();

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use sixmark_record::tally::{Since as _, Slice, Tally};
+use sixmark_record::tally::{Slice, Tally, TallyPart as _};
 
 use crate::records::SecondRecord;
 
 /// Gathers the slices of workers, each of which contains all that the worker has counted so far.
 #[derive(Debug)]
-pub struct SecondGatherer {
+pub struct SecondCollector {
     first: u32,
     workers: Vec<WorkerSoFar>,
     /// The seconds that have begun and are not written yet, with their length and busy time.
@@ -31,13 +31,13 @@ struct WorkerSoFar {
     counted: BTreeMap<u64, Tally>,
 }
 
-impl SecondGatherer {
-    /// Creates a gatherer for the workers with these numbers.
-    pub fn new(workers: Range<u32>) -> SecondGatherer {
+impl SecondCollector {
+    /// Creates a collector for the workers with these numbers.
+    pub fn new(workers: Range<u32>) -> SecondCollector {
         let first = workers.start;
         let workers = workers.map(|_| WorkerSoFar::default()).collect();
         let (open, written) = (BTreeMap::new(), Tally::default());
-        SecondGatherer { first, workers, open, written, last_written: None }
+        SecondCollector { first, workers, open, written, last_written: None }
     }
 
     /// Adds a slice. Returns the seconds that are complete by that, in order.
@@ -53,8 +53,9 @@ impl SecondGatherer {
         self.close()
     }
 
-    /// Returns the last second, whose counts bring the sum of all seconds to `all`. `None` if they do
-    /// so already. If all seconds are written, it is a second part of the last one, without length.
+    /// Returns the last second, whose counts bring the sum of all seconds to `all`. `None` if they
+    /// do so already. If all seconds are written, it is a second part of the last one, without
+    /// length.
     pub fn end(mut self, all: &Tally) -> Option<SecondRecord> {
         let last = self.open.keys().next_back().copied();
         let second = last.or(self.last_written);
@@ -67,8 +68,8 @@ impl SecondGatherer {
         Some(SecondRecord { second: second.unwrap_or(0), length_ns, busy_ns, tally })
     }
 
-    /// Writes the seconds that every worker has reported. If all have ended, the last one stays open:
-    /// what they count at their end belongs to it.
+    /// Writes the seconds that every worker has reported. If all have ended, the last one stays
+    /// open: what they count at their end belongs to it.
     fn close(&mut self) -> Vec<SecondRecord> {
         let told = self.workers.iter().map(|worker| worker.second).min();
         let Some(Some(past)) = told else { return Vec::new() };
@@ -118,18 +119,18 @@ mod tests {
     }
 
     #[test]
-    fn a_second_is_what_all_workers_counted_in_it_and_the_last_one_the_rest() {
-        let mut gatherer = SecondGatherer::new(4..6);
+    fn sums_all_workers_per_second_and_adds_the_rest_at_the_end() {
+        let mut collector = SecondCollector::new(4..6);
         let mut seconds = Vec::new();
         // Worker 5 is late, and reports nothing for second 1.
         for (worker, second, sent) in
             [(4, 0, 1), (4, 1, 3), (4, 2, 7), (5, 0, 10), (5, 2, 30), (4, 3, 8), (5, 3, 31)]
         {
-            seconds.extend(gatherer.see(&slice(worker, second, sent)));
+            seconds.extend(collector.see(&slice(worker, second, sent)));
         }
         let mut all = Tally::default();
         all.ipv6.sent = 42;
-        seconds.extend(gatherer.end(&all));
+        seconds.extend(collector.end(&all));
         let found: Vec<_> = seconds.iter().map(|of| (of.second, of.tally.ipv6.sent)).collect();
         // All were written before the end, which adds what came after the last report.
         assert_eq!(found, [(0, 11), (1, 2), (2, 24), (3, 2), (3, 3)]);
@@ -137,10 +138,10 @@ mod tests {
     }
 
     #[test]
-    fn a_second_is_written_when_the_last_worker_has_reported_it() {
-        let mut gatherer = SecondGatherer::new(0..2);
+    fn writes_a_second_once_all_running_workers_have_reported_it() {
+        let mut collector = SecondCollector::new(0..2);
         let mut written = |slice: &Slice| {
-            let seconds = gatherer.see(slice).into_iter();
+            let seconds = collector.see(slice).into_iter();
             seconds.map(|of| (of.second, of.tally.ipv6.sent)).collect::<Vec<_>>()
         };
         assert_eq!(written(&slice(0, 0, 1)), []);
@@ -152,16 +153,16 @@ mod tests {
         assert_eq!(written(&Slice { is_last: true, ..slice(1, 3, 9) }), []);
         let mut all = Tally::default();
         all.ipv6.sent = 20;
-        let last = gatherer.end(&all).unwrap();
+        let last = collector.end(&all).unwrap();
         assert_eq!((last.second, last.tally.ipv6.sent, last.length_ns), (3, 7, 1_000_000_000));
     }
 
     #[test]
-    fn a_share_without_a_whole_second_is_one_record_or_none() {
+    fn a_share_shorter_than_a_second_yields_at_most_one_record() {
         let mut all = Tally::default();
-        assert!(SecondGatherer::new(0..2).end(&all).is_none());
+        assert!(SecondCollector::new(0..2).end(&all).is_none());
         all.ipv4.sent = 5;
-        let last = SecondGatherer::new(0..2).end(&all).unwrap();
+        let last = SecondCollector::new(0..2).end(&all).unwrap();
         assert_eq!((last.second, last.tally.ipv4.sent), (0, 5));
     }
 }

@@ -44,7 +44,7 @@ pub struct RecordedExchange {
 /// The records of one worker, or of all workers. Once it is full, further connections and exchanges
 /// are only counted.
 #[derive(Clone, Debug, Default)]
-pub struct TruthBook {
+pub struct ClientRecords {
     connections: Vec<Opened>,
     exchanges: Vec<RecordedExchange>,
     /// When the measurement began and ended, by the client's clock.
@@ -53,7 +53,7 @@ pub struct TruthBook {
     pub(super) untold: PerFamily<[u64; 2]>,
 }
 
-impl TruthBook {
+impl ClientRecords {
     /// Records an established connection. Returns its index, or `None` if there is no room.
     pub fn open(&mut self, opened: Opened) -> Option<u32> {
         if self.connections.len() >= MOST {
@@ -81,7 +81,7 @@ impl TruthBook {
     }
 
     /// Adds the records of another worker.
-    pub fn add(&mut self, other: TruthBook) {
+    pub fn add(&mut self, other: ClientRecords) {
         if self.measured.is_empty() {
             self.measured = other.measured.clone();
         }

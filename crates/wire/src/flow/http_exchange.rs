@@ -30,9 +30,10 @@ impl<T> PerDirection<T> {
 
     /// Returns the value of one direction, then that of the other.
     pub(super) fn pair(&mut self, by_client: bool) -> (&mut T, &mut T) {
-        match by_client {
-            true => (&mut self.from_client, &mut self.from_server),
-            false => (&mut self.from_server, &mut self.from_client),
+        if by_client {
+            (&mut self.from_client, &mut self.from_server)
+        } else {
+            (&mut self.from_server, &mut self.from_client)
         }
     }
 }
@@ -98,9 +99,9 @@ impl Unmeasured {
 ///
 /// If HTTP itself can be followed, by the lengths that the heads of messages declare, the times of
 /// request and response are known as well, whether or not there is a delay: `request_ns`, `wait_ns`
-/// and `transfer_ns` are consecutive, like `send`, `wait` and `transfer` of a run.
+/// and `transfer_ns` are consecutive, like `send`, `wait` and `exchange` of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct HttpExchange {
     /// The endpoints of the connection that carried it.
     pub ends: Ends,
     /// The number of the exchange on its connection, from 1; 0 if there was no request.
@@ -165,7 +166,7 @@ pub struct Transfer {
     pub established_ns: Option<u64>,
 }
 
-impl Transfer {
+impl HttpExchange {
     /// Returns the address family of the connection.
     pub fn family(&self) -> Family {
         Family::of(self.ends.server.ip())
@@ -178,8 +179,8 @@ impl Transfer {
     }
 
     /// Returns an exchange without any measurement.
-    pub fn new(ends: Ends, number: u32, began_ns: u64) -> Transfer {
-        Transfer {
+    pub fn new(ends: Ends, number: u32, began_ns: u64) -> HttpExchange {
+        HttpExchange {
             ends,
             number,
             method: String::new(),

@@ -6,17 +6,16 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_document::provenance::RouteTaken;
-use sixmark_load::Loaded;
 use sixmark_record::plan::Plan;
 use sixmark_record::tally::Slice;
-use sixmark_run::AgentExtras;
+use sixmark_run::{AgentExtras, GeneratedLoad};
 use sixmark_sys::clock;
 use sixmark_sys::command_error::CommandError;
 
 use super::collect::collect;
 use super::{FleetController, LEASE, loads};
 use crate::load_note::{LoadNote, NotedAgent};
-use crate::messages::{AgentAnswer, AskedOfAgent, CarriedLoad, ShareOrder, ShareState};
+use crate::messages::{AgentAnswer, AskedOfAgent, ShareOrder, ShareState, WireLoad};
 use crate::names::LoadName;
 use crate::split::worker_ranges;
 
@@ -35,16 +34,16 @@ pub(super) fn carry_out(
     extras: &AgentExtras,
     stop: &Arc<AtomicBool>,
     watch: &mut dyn FnMut(&Slice),
-) -> Result<Loaded, CommandError> {
+) -> Result<GeneratedLoad, CommandError> {
     let what = loads::carried(plan)?;
-    for attempt in 0..ATTEMPTS {
+    for number in 0..ATTEMPTS {
         let load = fleet.next_load()?;
-        let course = LoadCourse { fleet, plan, load: &load };
-        match course.begin(&what, extras, stop, attempt) {
+        let attempt = LoadAttempt { fleet, plan, load: &load };
+        match attempt.begin(&what, extras, stop, number) {
             Ok(Begun::Yes(note)) => return collect(fleet, plan, &note, extras, stop, watch),
-            Ok(Begun::Late) => course.undo(),
+            Ok(Begun::Late) => attempt.undo(),
             Err(error) => {
-                course.undo();
+                attempt.undo();
                 return Err(error);
             }
         }
@@ -56,7 +55,7 @@ pub(super) fn carry_out(
 }
 
 /// One attempt to carry out a plan.
-struct LoadCourse<'a> {
+struct LoadAttempt<'a> {
     fleet: &'a FleetController,
     plan: &'a Plan,
     load: &'a LoadName,
@@ -70,10 +69,10 @@ enum Begun {
     Late,
 }
 
-impl LoadCourse<'_> {
+impl LoadAttempt<'_> {
     fn begin(
         &self,
-        what: &CarriedLoad,
+        what: &WireLoad,
         extras: &AgentExtras,
         stop: &AtomicBool,
         attempt: u32,

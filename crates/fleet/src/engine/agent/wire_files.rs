@@ -8,22 +8,22 @@ use base64::engine::general_purpose::STANDARD;
 use sixmark_record::plan::Plan;
 use tempfile::TempDir;
 
-use crate::messages::CarriedLoad;
+use crate::messages::WireLoad;
 
 /// The most bytes of all files together.
 const MOST_BYTES: usize = 4 << 20;
 
 /// The folder of the files, which is removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct CarriedFiles {
+pub(super) struct WireFiles {
     _folder: Option<TempDir>,
 }
 
 /// Returns the plan with its files in place.
-pub(super) fn unpack(what: CarriedLoad) -> Result<(Plan, CarriedFiles), String> {
+pub(super) fn unpack(what: WireLoad) -> Result<(Plan, WireFiles), String> {
     let mut plan = what.plan.plan()?;
     let Some(tls) = plan.tls.as_mut().filter(|tls| !tls.files().is_empty()) else {
-        return Ok((plan, CarriedFiles { _folder: None }));
+        return Ok((plan, WireFiles { _folder: None }));
     };
     let cannot = |error: std::io::Error| format!("can't keep the files of the plan: {error}");
     let folder = TempDir::with_prefix("sixmark-agent-").map_err(cannot)?;
@@ -45,5 +45,5 @@ pub(super) fn unpack(what: CarriedLoad) -> Result<(Plan, CarriedFiles), String> 
         return Err(format!("the file '{}' did not come with the plan", name.escape_debug()));
     }
     tls.rename_files(|name| places.get(name).cloned().unwrap_or_default());
-    Ok((plan, CarriedFiles { _folder: Some(folder) }))
+    Ok((plan, WireFiles { _folder: Some(folder) }))
 }

@@ -15,28 +15,28 @@ const KEPT: usize = 4_096;
 
 /// Owns the bytes that the kernel may still read.
 #[derive(Default)]
-pub(super) struct Lent {
+pub(super) struct KernelOwnedBytes {
     /// Short messages by their address, kept as long as the ring exists, because the kernel does
     /// not report when it has finished with them.
     kept: HashMap<usize, Message>,
     /// Other bytes by the mark of their submission, kept until its completion.
-    until_told: HashMap<u64, LentPart>,
+    until_told: HashMap<u64, KernelOwnedPart>,
     /// Other bytes by the mark of their submission, kept until the kernel has consumed it. By then
     /// the kernel has either finished with the bytes or reported a failure.
     until_seen: Vec<(u64, Vec<u8>)>,
 }
 
 /// Bytes of which the first `sent` have been sent.
-pub(super) struct LentPart {
+pub(super) struct KernelOwnedPart {
     bytes: OwnBytes,
     sent: usize,
     /// The message header of the remainder, if it has two parts. The kernel reads it when the entry
     /// is submitted.
-    letter: Option<LetterPlace>,
+    message: Option<PinnedMessage>,
 }
 
 /// The remainder of a message in the form of sendmsg(2).
-struct Letter {
+struct ScatterMessage {
     pieces: [libc::iovec; 2],
     header: libc::msghdr,
 }
@@ -46,15 +46,15 @@ pub(super) enum Rest<'a> {
     /// One contiguous slice.
     Piece(&'a [u8]),
     /// Two slices, to be sent by sendmsg(2).
-    Letter(*const libc::msghdr),
+    ScatterMessage(*const libc::msghdr),
 }
 
-// SAFETY: the pointers in a letter point into itself and into a message that is never written to.
-unsafe impl Send for LentPart {}
+// SAFETY: the pointers in a message point into itself and into a message that is never written to.
+unsafe impl Send for KernelOwnedPart {}
 
-impl LentPart {
-    fn new(bytes: OwnBytes) -> LentPart {
-        LentPart { bytes, sent: 0, letter: None }
+impl KernelOwnedPart {
+    fn new(bytes: OwnBytes) -> KernelOwnedPart {
+        KernelOwnedPart { bytes, sent: 0, message: None }
     }
 
     /// Records that `count` more bytes were sent. Returns true if all bytes have been sent.
@@ -68,48 +68,50 @@ impl LentPart {
     pub(super) fn rest(&mut self) -> Rest<'_> {
         match self.bytes.rest(self.sent) {
             [piece, []] => Rest::Piece(piece),
-            pieces => Rest::Letter(self.letter.get_or_insert_with(LetterPlace::new).write(pieces)),
+            pieces => Rest::ScatterMessage(
+                self.message.get_or_insert_with(PinnedMessage::new).write(pieces),
+            ),
         }
     }
 }
 
-/// A letter that stays where it is while its owner moves: it points into itself, and a box promises that
+/// A message that stays where it is while its owner moves: it points into itself, and a box promises that
 /// nothing else points to what it owns.
-struct LetterPlace(NonNull<Letter>);
+struct PinnedMessage(NonNull<ScatterMessage>);
 
-impl LetterPlace {
-    fn new() -> LetterPlace {
+impl PinnedMessage {
+    fn new() -> PinnedMessage {
         let nothing = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid
         // value.
         let header = unsafe { std::mem::zeroed() };
-        let letter = Box::new(Letter { pieces: [nothing; 2], header });
-        LetterPlace(NonNull::from(Box::leak(letter)))
+        let message = Box::new(ScatterMessage { pieces: [nothing; 2], header });
+        PinnedMessage(NonNull::from(Box::leak(message)))
     }
 
-    /// Writes a letter with these pieces. The result is valid as long as `self` and the pieces are.
+    /// Writes a message with these pieces. The result is valid as long as `self` and the pieces are.
     fn write(&mut self, pieces: [&[u8]; 2]) -> *const libc::msghdr {
-        // SAFETY: the letter is allocated, and only `self` refers to it. The kernel, which reads it
+        // SAFETY: the message is allocated, and only `self` refers to it. The kernel, which reads it
         // through the pointers made here, has done so before `self` writes the next one.
-        let letter = unsafe { self.0.as_mut() };
-        letter.pieces = pieces.map(|piece| libc::iovec {
+        let message = unsafe { self.0.as_mut() };
+        message.pieces = pieces.map(|piece| libc::iovec {
             iov_base: piece.as_ptr().cast_mut().cast(),
             iov_len: piece.len(),
         });
-        letter.header.msg_iov = letter.pieces.as_mut_ptr();
-        letter.header.msg_iovlen = pieces.len() as _;
-        &raw const letter.header
+        message.header.msg_iov = message.pieces.as_mut_ptr();
+        message.header.msg_iovlen = pieces.len() as _;
+        &raw const message.header
     }
 }
 
-impl Drop for LetterPlace {
+impl Drop for PinnedMessage {
     fn drop(&mut self) {
         // SAFETY: `new` allocated it as a box, and it is freed here alone.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
-impl Lent {
+impl KernelOwnedBytes {
     /// Returns true if `message` is kept permanently. A repeated call costs a look-up and does not
     /// touch the reference count, which all workers would write to.
     pub(super) fn keep(&mut self, message: &Message) -> bool {
@@ -125,13 +127,13 @@ impl Lent {
         known
     }
 
-    /// Holds `bytes` until [`Lent::release`] is called with this mark.
-    pub(super) fn hold(&mut self, mark: u64, bytes: OwnBytes) -> &mut LentPart {
-        self.until_told.entry(mark).insert_entry(LentPart::new(bytes)).into_mut()
+    /// Holds `bytes` until [`KernelOwnedBytes::release`] is called with this mark.
+    pub(super) fn hold(&mut self, mark: u64, bytes: OwnBytes) -> &mut KernelOwnedPart {
+        self.until_told.entry(mark).insert_entry(KernelOwnedPart::new(bytes)).into_mut()
     }
 
     /// Returns the bytes that are held for this mark.
-    pub(super) fn held(&mut self, mark: u64) -> Option<&mut LentPart> {
+    pub(super) fn held(&mut self, mark: u64) -> Option<&mut KernelOwnedPart> {
         self.until_told.get_mut(&mark)
     }
 
@@ -141,7 +143,7 @@ impl Lent {
         self.until_told.remove(&mark).map(|part| part.bytes)
     }
 
-    /// Holds `bytes` until [`Lent::seen`].
+    /// Holds `bytes` until [`KernelOwnedBytes::seen`].
     pub(super) fn hold_until_seen(&mut self, mark: u64, bytes: Vec<u8>) -> &[u8] {
         self.until_seen.push((mark, bytes));
         self.until_seen.last().map_or(&[], |(_, bytes)| bytes)
