@@ -2,7 +2,7 @@
 //! the text, and what is read is written so that it reads the same.
 
 use sixmark_compare::gate::{Gate, GateNames, MOST_BYTES};
-use sixmark_record::condition::Condition;
+use sixmark_result::condition::Condition;
 use sixmark_units::family::Family;
 
 /// Reads an input. Panics where what this module says does not hold.

@@ -1,7 +1,7 @@
 //! Plans of a peer: what is refused is told in one line, and what is read is carried so that it
 //! reads the same.
 
-use sixmark_record::plan::wire_form::WirePlan;
+use sixmark_plan::plan::wire_form::WirePlan;
 
 /// Reads an input. Panics where what this module says does not hold.
 pub fn check(input: &[u8]) {

@@ -5,11 +5,11 @@
 
 use sixmark_http::cookies::{CookieContext, Jar};
 use sixmark_http::redirect::leads_to;
-use sixmark_record::check::{Checks, Expect, Inspection, KeptContent, Rejection};
-use sixmark_record::import::{AccessLog, Imported, LOG_FORMATS, Wanted, detect_log_format, har};
-use sixmark_record::plan::{Body, Request, requests};
-use sixmark_record::request_form::RequestForm;
-use sixmark_record::template::{Reading, TemplatePlace, TemplateValues};
+use sixmark_plan::check::{Checks, Expect, Inspection, KeptContent, Rejection};
+use sixmark_plan::import::{AccessLog, Imported, LOG_FORMATS, Wanted, detect_log_format, har};
+use sixmark_plan::plan::{Body, Request, requests};
+use sixmark_plan::request_form::RequestForm;
+use sixmark_plan::template::{Reading, TemplatePlace, TemplateValues};
 use sixmark_units::plain_text::{is_utf16, to_text, to_utf8};
 
 /// Reads an input. Panics where what this module says does not hold.

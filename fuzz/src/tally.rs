@@ -1,7 +1,8 @@
 //! Tallies of a peer: what is refused is told in one line, and what is read is written so that it
 //! reads the same, can be merged without an overflow, and has a difference and figures.
 
-use sixmark_record::tally::{TallyPart, SliceTally, Tally};
+use sixmark_tally::tally::{SliceTally, Tally};
+use sixmark_tally::tally_part::TallyPart;
 
 /// Reads an input. Panics where what this module says does not hold.
 pub fn check(input: &[u8]) {

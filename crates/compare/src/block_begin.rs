@@ -1,7 +1,7 @@
 //! A block of a comparison that begins, and how long the comparison takes.
 
-use sixmark_record::metric::Metric;
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
+use sixmark_tally::metric::Metric;
 use sixmark_units::quantity::{counted, duration_us, write_about, write_count};
 
 use crate::comparison_result::{BlockSchedule, ComparedSides};

@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 
-use sixmark_record::board::{LoadMinute, busy_doubt, failed_doubt};
-use sixmark_record::metric::Metric;
-use sixmark_record::tally::{Slice, SliceTally};
+use sixmark_report::board::{LoadMinute, busy_doubt, failed_doubt};
 use sixmark_sheet::board::{Board, BoardPage, BoardProgress, BoardRow, span_of};
+use sixmark_tally::metric::Metric;
+use sixmark_tally::tally::{Slice, SliceTally};
 use sixmark_units::quantity::write_count;
 
 use crate::Comparison;

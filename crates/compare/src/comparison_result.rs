@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::Comparison;
 use sixmark_document::provenance::Lookup;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::fleet::FleetSection;
-pub use sixmark_record::gate_result::GateResult;
-use sixmark_record::generator::Generator;
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
+use sixmark_result::fleet::FleetSection;
+pub use sixmark_result::gate_result::GateResult;
+use sixmark_result::generator::Generator;
+use sixmark_tally::family_result::FamilyResult;
 
 /// The name and version of the document's format.
 pub const SCHEMA: &str = "sixmark.comparison/1";

@@ -7,8 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_record::metric::{Metric, Quantity};
 use sixmark_stats::walsh_interval;
+use sixmark_tally::metric::{Metric, Quantity};
 use sixmark_units::quantity::write_percent;
 
 use crate::{Compared, EffectMethod, HeaderCorrected, Settings};

@@ -10,8 +10,8 @@ use crate::comparison_result::{
 };
 use crate::deciding::EquivalenceInterval;
 use crate::{Compared, Comparison, ComparisonKind, EffectMethod, Settings};
-use sixmark_record::fixture::{generator, plan, run, tool};
-use sixmark_record::metric::Metric;
+use sixmark_result::fixture::{generator, plan, run, tool};
+use sixmark_tally::metric::Metric;
 
 /// Returns a comparison of the same sides as in [`run`], with the same names.
 pub fn comparison_result() -> ComparisonResult {

@@ -39,10 +39,10 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use sixmark_document::timing::Timing;
-use sixmark_record::metric::Metric;
-use sixmark_record::sameness::{Answers, Sameness, USUAL_MARGIN};
-use sixmark_record::tally::FamilyTally;
-use sixmark_record::timed_phase::{PerPhase, TimePoint, TimedPhase};
+use sixmark_result::sameness::{Answers, Sameness, USUAL_MARGIN};
+use sixmark_tally::metric::Metric;
+use sixmark_tally::tally::FamilyTally;
+use sixmark_tally::timed_phase::{PerPhase, TimePoint, TimedPhase};
 
 use deciding::EquivalenceInterval;
 use undecided::UndecidedCause;
@@ -146,7 +146,7 @@ pub struct Settings {
     #[serde(default = "usual_false_alarms")]
     pub false_alarms: f64,
     /// The metric that the headline is about.
-    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_record::metric::compared::compared_pattern())))]
+    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_tally::metric::compared::compared_pattern())))]
     pub primary: Metric,
     /// The seed of the resampling.
     pub seed: u64,
@@ -234,7 +234,7 @@ impl Comparison {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// The metric.
-    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_record::metric::compared::compared_pattern())))]
+    #[cfg_attr(feature = "schema", schemars(extend("pattern" = sixmark_tally::metric::compared::compared_pattern())))]
     pub metric: Metric,
     /// The figure of side A in microseconds, responses per second or bytes per second, or as a
     /// share. With method `blocks` it is that of a typical pair, which is centred on the median

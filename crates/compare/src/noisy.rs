@@ -1,7 +1,7 @@
 //! Why the effects of pairs scatter: the largest cause that was measured on this machine.
 
 use sixmark_document::verdict::Verdict;
-use sixmark_record::timed_phase::TimePoint;
+use sixmark_tally::timed_phase::TimePoint;
 use sixmark_vitals::engine::ProcessorsUse;
 
 use crate::comparison_result::{Block, BlockCpu, ComparisonResult};

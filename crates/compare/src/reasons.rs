@@ -1,7 +1,7 @@
 //! The reasons why metrics have no verdict.
 
 use crate::Comparison;
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// Returns each distinct reason of metrics without a cause, with the metrics that have it; both in
 /// the order of the metrics.

@@ -12,10 +12,10 @@ use crate::Comparison;
 use crate::comparison_result::{BlockOrder, BlockSchedule, ComparedSide, ComparisonResult};
 
 use sixmark_document::verdict::Verdict;
-use sixmark_record::sheet::failed::{failed_altogether, failed_gates};
-use sixmark_record::sheet::redirected::describe_redirected;
-use sixmark_record::sheet::side::{Side, Sides, shown};
-use sixmark_record::sheet::{
+use sixmark_report::sheet::failed::{failed_altogether, failed_gates};
+use sixmark_report::sheet::redirected::describe_redirected;
+use sixmark_report::sheet::side::{Side, Sides, shown};
+use sixmark_report::sheet::{
     families, figures, fleet, gates, outcomes, path, phases, planned, requests,
 };
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};

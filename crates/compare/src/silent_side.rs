@@ -1,7 +1,7 @@
 //! Sides that gave no usable response, and what is said of them.
 
 use crate::comparison_result::{ComparedSide, ComparisonResult};
-use sixmark_record::no_answer::{LoadKind, LoadedSide, describe_no_answers, explain_no_answer};
+use sixmark_result::no_answer::{LoadKind, LoadedSide, describe_no_answers, explain_no_answer};
 
 impl ComparisonResult {
     /// Returns one line about the sides that gave no response of an accepted status: what happened

@@ -12,7 +12,7 @@ use sixmark_sheet::terminal;
 /// Returns the whole report except for warnings. It ends with a line feed.
 pub fn comparison_text(result: &ComparisonResult) -> String {
     let sheet = Sheet { warnings: Vec::new(), ..comparison_sheet("", result) };
-    let gates = sixmark_record::gate_text::gate_lines(&result.gates);
+    let gates = sixmark_report::gate_text::gate_lines(&result.gates);
     let apart = if gates.is_empty() { "" } else { "\n" };
     terminal::sheet_text(&sheet) + apart + &gates
 }

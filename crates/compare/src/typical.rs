@@ -2,8 +2,8 @@
 
 use super::{Compared, Comparison, EffectMethod};
 use crate::comparison_result::{ComparedSide, SideName};
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::timed_phase::TimePoint;
+use sixmark_tally::metric::{Metric, Quantity};
+use sixmark_tally::timed_phase::TimePoint;
 
 /// Returns true if a metric has one figure for each block, so that its sides are those of a typical
 /// pair.

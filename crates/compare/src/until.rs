@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use sixmark_document::verdict::Verdict;
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 use crate::{Comparison, Settings};
 
@@ -38,7 +38,7 @@ impl schemars::JsonSchema for ComparedMetric {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "pattern": sixmark_record::metric::compared::compared_pattern()
+            "pattern": sixmark_tally::metric::compared::compared_pattern()
         })
     }
 

@@ -5,8 +5,8 @@ use crate::judge::{
 };
 use crate::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::timed_phase::TimePoint;
+use sixmark_tally::family_result::FamilyResult;
+use sixmark_tally::timed_phase::TimePoint;
 use sixmark_units::quantity::duration_us;
 
 use sixmark_document::provenance::warning;
@@ -72,8 +72,8 @@ fn warn_of_doubt(doubt: ComparisonDoubt) -> Warning {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_record::result::family_result;
-    use sixmark_record::tally::FamilyTally;
+    use sixmark_tally::counted::family_result;
+    use sixmark_tally::tally::FamilyTally;
 
     use super::*;
 

@@ -18,5 +18,6 @@ pub mod provenance;
 #[cfg(feature = "schema")]
 pub mod schema_type;
 pub mod timing;
+pub mod untrusted;
 pub mod verdict;
 pub mod warning_codes;

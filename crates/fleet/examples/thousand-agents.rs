@@ -19,7 +19,7 @@ use sixmark_fleet::engine::nats::server::NatsServer;
 use sixmark_fleet::engine::transport::{AgentSide as _, ControllerSide as _, PublishedRecord};
 use sixmark_fleet::names::{AgentName, LoadName};
 use sixmark_fleet::records::{AgentRecord, RecordContent, SecondRecord};
-use sixmark_record::tally::Tally;
+use sixmark_tally::tally::Tally;
 use sixmark_units::random::Random;
 
 /// The connections that the agents share: a thousand processes do not fit one machine.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use sixmark_record::tally::Tally;
+use sixmark_tally::tally::Tally;
 
 use crate::messages::FromAgent;
 use crate::names::{AgentName, LoadName};

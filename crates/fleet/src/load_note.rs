@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sixmark_document::provenance::{Environment, RouteTaken};
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
 
 use crate::names::{AgentName, LoadName};
 

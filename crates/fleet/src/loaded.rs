@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use sixmark_document::provenance::{Ended, Environment};
 use sixmark_load::{Loaded, at_the_same_time, one_after_the_other};
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan::Plan;
-use sixmark_record::seconds::SliceCollector;
-use sixmark_record::tally::{FamilyTally, Tally};
+use sixmark_plan::plan::Plan;
 use sixmark_run::{AgentLoad, ClockOffset, FleetLoad, GeneratedLoad};
 use sixmark_sys::usage::Usage;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::seconds::SliceCollector;
+use sixmark_tally::tally::{FamilyTally, Tally};
 use sixmark_units::family::Family;
 
 use crate::collector::{RecordCollector, RecordSeries};

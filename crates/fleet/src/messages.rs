@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sixmark_document::provenance::{Environment, RouteTaken, Warning};
-use sixmark_record::plan::wire_form::WirePlan;
+use sixmark_plan::plan::wire_form::WirePlan;
 use sixmark_units::family::PerFamily;
 use sixmark_vitals::section::MachineRole;
 

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_record::clocks::Clocks;
-use sixmark_record::lapses::Lapses;
-use sixmark_record::tally::Tally;
-use sixmark_record::truth::Truth;
+use sixmark_result::truth::Truth;
+use sixmark_tally::clocks::Clocks;
+use sixmark_tally::lapses::Lapses;
+use sixmark_tally::tally::Tally;
 use sixmark_vitals::section::Vitals;
 
 use crate::names::{AgentName, LoadName};

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use sixmark_record::tally::{Slice, Tally, TallyPart as _};
+use sixmark_tally::tally::{Slice, Tally};
+use sixmark_tally::tally_part::TallyPart as _;
 
 use crate::records::SecondRecord;
 

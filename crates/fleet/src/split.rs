@@ -1,10 +1,10 @@
 //! How a load is divided among agents: each gets a range of its workers, whose numbers divide
 //! connections, requests, arrivals, families and random numbers exactly. Constant arrivals are
-//! divided among the agents first (`sixmark_record::dues`), so that each has the ratio of families.
+//! divided among the agents first (`sixmark_plan::dues`), so that each has the ratio of families.
 
 use std::ops::Range;
 
-use sixmark_record::mix::share_of_worker;
+use sixmark_plan::mix::share_of_worker;
 
 /// Returns the workers of each of `agents` agents, as evenly as possible. With fewer workers than
 /// agents, the last ones get none.

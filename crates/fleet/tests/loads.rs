@@ -12,7 +12,7 @@ use sixmark_fleet::engine::transport::{ControllerSide, RecordSource, TransportEr
 use sixmark_fleet::messages::{AskedOfAgent, FromAgent, ShareOrder, WireLoad};
 use sixmark_fleet::names::{AgentName, LoadName};
 use sixmark_fleet::records::{AgentRecord, RecordContent};
-use sixmark_record::plan::wire_form::WirePlan;
+use sixmark_plan::plan::wire_form::WirePlan;
 use sixmark_testkit::fleet_loads::{AgentThreads, conform, kept, timed, together};
 use sixmark_testkit::{DEADLINE, Origin};
 

@@ -12,7 +12,7 @@ use sixmark_fleet::engine::controller::{
 use sixmark_fleet::engine::in_process::{InProcess, InProcessAgent};
 use sixmark_fleet::engine::transport::{AgentSide, Handler, PublishedRecord, TransportError};
 use sixmark_fleet::names::AgentName;
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
 use sixmark_run::{AgentExtras, GeneratedLoad, Generators};
 use sixmark_testkit::Origin;
 use sixmark_testkit::fleet_loads::{AgentThreads, kept, timed};

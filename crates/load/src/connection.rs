@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::slot_list::{SlotLinks, SlotList};
-use sixmark_record::outcome::FailurePhase;
-use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_sys::driver::Slot;
+use sixmark_tally::outcome::FailurePhase;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::exchange::ConcurrencySlot;

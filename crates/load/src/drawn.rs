@@ -1,9 +1,9 @@
 //! How many exchanges each endpoint and each request gets where the plan gives their number and
 //! their order is drawn: with Poisson arrivals.
 
-use sixmark_record::dues::counts_of_worker;
-use sixmark_record::mix::divide_by_weights;
-use sixmark_record::pace::{ArrivalProcess, Pace};
+use sixmark_plan::dues::counts_of_worker;
+use sixmark_plan::mix::divide_by_weights;
+use sixmark_plan::pace::{ArrivalProcess, Pace};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 

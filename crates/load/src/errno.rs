@@ -4,7 +4,7 @@ use libc::{
     EADDRINUSE, EADDRNOTAVAIL, ECONNABORTED, ECONNREFUSED, ECONNRESET, EHOSTDOWN, EHOSTUNREACH,
     ENETDOWN, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
-use sixmark_record::outcome::{FailurePhase, Outcome};
+use sixmark_tally::outcome::{FailurePhase, Outcome};
 
 /// Returns the outcome of an exchange that ended with `errno` in `phase`.
 pub(super) fn outcome(errno: i32, phase: FailurePhase) -> Outcome {

@@ -1,8 +1,8 @@
 //! A request and its response, as a worker tracks them.
 
 use sixmark_http::observer::Token;
-use sixmark_record::outcome::FailurePhase;
 use sixmark_sys::driver::Slot;
+use sixmark_tally::outcome::FailurePhase;
 
 /// The number of a concurrency slot, which is the right to have one exchange in flight. On a
 /// connection with several exchanges it is also the exchange's token.

@@ -1,12 +1,12 @@
 //! Merging several loads into one.
 
 use sixmark_document::provenance::Ended;
-use sixmark_record::clocks::Clocks;
-use sixmark_record::interval::Interval;
-use sixmark_record::lapses::Lapses;
-use sixmark_record::tally::Tally;
-use sixmark_record::truth::ClientRecords;
 use sixmark_sys::usage::Usage;
+use sixmark_tally::client_records::ClientRecords;
+use sixmark_tally::clocks::Clocks;
+use sixmark_tally::interval::Interval;
+use sixmark_tally::lapses::Lapses;
+use sixmark_tally::tally::Tally;
 
 use super::{Loaded, classify_in_flight, worst};
 

@@ -4,7 +4,7 @@
 //! share only a flag that stops them and the information whether any address was ever reached.
 //!
 //! This crate resolves no names, reads no options and judges no results; plans and tallies are
-//! types of `sixmark-record`, and sockets belong to `sixmark-sys`.
+//! types of `sixmark-plan` and `sixmark-tally`, and sockets belong to `sixmark-sys`.
 //!
 //! Begin with [`run_load`], which starts the workers and merges what they count. [`PreparedLoad`]
 //! contains what all of them read, and [`Worker`] is the loop of one thread.
@@ -44,15 +44,15 @@ use std::sync::mpsc::channel;
 use joined::joined_time;
 
 use sixmark_document::provenance::Ended;
-use sixmark_record::clocks::Clocks;
-use sixmark_record::interval::Interval;
-use sixmark_record::lapses::Lapses;
-use sixmark_record::plan::Plan;
-use sixmark_record::seconds::SliceCollector;
-use sixmark_record::tally::{Slice, Tally};
-use sixmark_record::tenth::Tenth;
-use sixmark_record::truth::ClientRecords;
+use sixmark_plan::plan::Plan;
 use sixmark_sys::usage::{Usage, usage};
+use sixmark_tally::client_records::ClientRecords;
+use sixmark_tally::clocks::Clocks;
+use sixmark_tally::interval::Interval;
+use sixmark_tally::lapses::Lapses;
+use sixmark_tally::seconds::SliceCollector;
+use sixmark_tally::tally::{Slice, Tally};
+use sixmark_tally::tenth::Tenth;
 use sixmark_units::family::Family;
 
 /// If an exchange starts later than this after it was due, in nanoseconds, although a concurrency
@@ -234,10 +234,10 @@ pub(crate) fn worst(mut ended: impl Iterator<Item = Ended> + Clone) -> Ended {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_record::plan::tls::PlanTls;
+    use sixmark_plan::plan::tls::PlanTls;
 
     use super::*;
-    use sixmark_record::fixture::secure_plan;
+    use sixmark_plan::fixture::secure_plan;
 
     #[test]
     fn reports_no_busy_share_for_slices_below_half_a_second() {

@@ -9,9 +9,9 @@ use sixmark_http::http1::ResponseVisitor;
 use sixmark_http::http2::Parts;
 use sixmark_http::redirect::{MOST_HOPS, Why, has_value, is_redirect, leads_to};
 use sixmark_http::url::host_of_authority;
-use sixmark_record::check::{Inspection, KeptContent, Rejection};
-use sixmark_record::plan::{FilledRequest, Request};
-use sixmark_record::template::{Template, TemplateValues};
+use sixmark_plan::check::{Inspection, KeptContent, Rejection};
+use sixmark_plan::plan::{FilledRequest, Request};
+use sixmark_plan::template::{Template, TemplateValues};
 
 use super::exchange::ConcurrencySlot;
 use super::prepare::{PreparedLoad, Requests, Sees};

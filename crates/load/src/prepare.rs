@@ -9,12 +9,12 @@ use sixmark_http::http1::RequestKind;
 use sixmark_http::http1::request::Manner;
 use sixmark_http::url::Url;
 use sixmark_http::{http2, http3};
-use sixmark_record::by_request::RequestNames;
-use sixmark_record::plan::{FilledRequest, Plan, Request, Target};
-use sixmark_record::request_form::{Changing, RequestForm};
-use sixmark_record::template::{Template, TemplateValues};
-use sixmark_record::tenth::{MOST_TENTHS, TENTH};
+use sixmark_plan::plan::{FilledRequest, Plan, Request, Target};
+use sixmark_plan::request_form::{Changing, RequestForm};
+use sixmark_plan::template::{Template, TemplateValues};
 use sixmark_sys::driver::Message;
+use sixmark_tally::by_request::RequestNames;
+use sixmark_tally::tenth::{MOST_TENTHS, TENTH};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::reachability::Reachability;

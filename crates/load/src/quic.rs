@@ -10,8 +10,8 @@ use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, Endpoint, EndpointConfig,
     EndpointEvent, Event, IdleTimeout, MtuDiscoveryConfig, NoneTokenStore, TransportConfig, VarInt,
 };
-use sixmark_record::quic::QuicEnding;
 use sixmark_sys::driver::Slot;
+use sixmark_tally::quic::QuicEnding;
 use sixmark_units::family::{Family, PerFamily};
 
 use crate::tls::{Agreed, QuicStart, VERSION};

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender};
 
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
 
 /// The workers of a load that run in this process.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct LoadShare {
     pub ready: Option<Sender<()>>,
     /// Whether each slice contains all counts so far ([`Slice::whole`]).
     ///
-    /// [`Slice::whole`]: sixmark_record::tally::Slice::whole
+    /// [`Slice::whole`]: sixmark_tally::tally::Slice::whole
     pub whole: bool,
 }
 

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::plan::{self, Plan};
-use sixmark_record::tally::Slice;
+use sixmark_plan::plan::timestamps::Timestamps;
+use sixmark_plan::plan::{self, Plan};
 use sixmark_sys::clock;
 use sixmark_sys::driver::{Driver, Epoll, PeerWrites, Uring};
+use sixmark_tally::tally::Slice;
 
 use super::prepare::PreparedLoad;
 use super::share::LoadShare;

@@ -1,21 +1,22 @@
 //! Assembles the result of a run.
 
 use sixmark_document::provenance::{Environment, Lookup, Tool, Warning};
-use sixmark_record::calibration::Calibration;
-use sixmark_record::family_result::{Families, FamilyResult};
-use sixmark_record::find::FindMax;
-use sixmark_record::generator::is_saturated;
-use sixmark_record::plan::Plan;
-use sixmark_record::result::{self, Generator, RatioResult, RunResult, SCHEMA};
-use sixmark_record::sameness::{self, Answers, Sameness};
-use sixmark_record::truth::Truth;
+use sixmark_plan::plan::Plan;
+use sixmark_result::calibration::Calibration;
+use sixmark_result::find::FindMax;
+use sixmark_result::generator::is_saturated;
+use sixmark_result::result::{Generator, RatioResult, RunResult, SCHEMA};
+use sixmark_result::sameness::{self, Answers, Sameness};
+use sixmark_result::truth::Truth;
+use sixmark_tally::counted;
+use sixmark_tally::family_result::{Families, FamilyResult};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_vitals::section::Vitals;
 
 use super::fleet_section::{fleet_section, fleet_vitals};
 use super::generated_load::{FleetLoad, GeneratedLoad};
 use sixmark_load::Loaded;
-use sixmark_record::warnings as warning;
+use sixmark_result::warnings as warning;
 
 /// What is known about a run before it is measured.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +52,7 @@ impl Measured {
     /// Returns the figures of a load, without additional findings.
     pub fn of(plan: Plan, load: impl Into<GeneratedLoad>) -> Measured {
         let GeneratedLoad { loaded, fleet } = load.into();
-        let (families, total) = result::families_of(&plan, &loaded.tally, elapsed_s(&loaded));
+        let (families, total) = counted::families_of(&plan, &loaded.tally, elapsed_s(&loaded));
         let sameness = sameness(&plan, &loaded);
         let (calibration, truth, find_max, vitals) = Default::default();
         Measured {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sixmark_record::calibration::{Calibration, Leg};
-use sixmark_record::pace::Pace;
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::plan::{Connection, LoadPlan, Plan, PlanRequests, Request, Target};
-use sixmark_record::tally::FamilyTally;
+use sixmark_plan::pace::Pace;
+use sixmark_plan::plan::http::Http;
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_plan::plan::{Connection, LoadPlan, Plan, PlanRequests, Request, Target};
+use sixmark_result::calibration::{Calibration, Leg};
 use sixmark_sys::limit;
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
 
 use sixmark_load::{self as load, PreparedLoad};

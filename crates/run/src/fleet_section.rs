@@ -2,11 +2,11 @@
 
 use super::generated_load::{AgentLoad, FleetLoad};
 use sixmark_document::provenance::{Environment, Warning};
-use sixmark_record::family_result::Families;
-use sixmark_record::fleet::{AgentFamily, AgentResult, FleetSection};
-use sixmark_record::generator::is_saturated;
-use sixmark_record::plan::Plan;
-use sixmark_record::result::families_of;
+use sixmark_plan::plan::Plan;
+use sixmark_result::fleet::{AgentFamily, AgentResult, FleetSection};
+use sixmark_result::generator::is_saturated;
+use sixmark_tally::counted::families_of;
+use sixmark_tally::family_result::Families;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_vitals::section::Vitals;
 

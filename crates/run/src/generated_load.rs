@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use sixmark_document::provenance::{Environment, RouteTaken, Warning};
 use sixmark_load::{Loaded, one_after_the_other};
-use sixmark_record::truth::Truth;
+use sixmark_result::truth::Truth;
 use sixmark_vitals::section::{MachineRole, Vitals};
 
 /// A load, with the agents that generated it if it was a fleet.

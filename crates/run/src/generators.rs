@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 
 use sixmark_document::provenance::{RouteTaken, Warning};
 use sixmark_load::{self as load, PreparedLoad};
-use sixmark_record::plan::Plan;
-use sixmark_record::tally::Slice;
+use sixmark_plan::plan::Plan;
 use sixmark_sys::command_error::CommandError;
+use sixmark_tally::tally::Slice;
 
 use crate::{GeneratedLoad, cannot_start};
 

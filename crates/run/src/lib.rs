@@ -28,11 +28,11 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sixmark_record::plan::Plan;
-use sixmark_record::result::RunResult;
-use sixmark_record::tally::Slice;
-use sixmark_record::truth::Truth;
-use sixmark_record::work::work_of_run;
+use sixmark_plan::plan::Plan;
+use sixmark_result::result::RunResult;
+use sixmark_result::truth::Truth;
+use sixmark_result::work::work_of_run;
+use sixmark_tally::tally::Slice;
 
 use sixmark_load::{self as load, Loaded, PreparedLoad};
 use sixmark_sys::command_error::CommandError;

@@ -7,14 +7,14 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use sixmark_document::provenance::{RouteTaken, Warning};
 use sixmark_http::HttpVersion;
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::plan::{Close, Driver, LoadPlan, Plan, SourceAddresses};
+use sixmark_plan::plan::timestamps::Timestamps;
+use sixmark_plan::plan::{Close, Driver, LoadPlan, Plan, SourceAddresses};
 use sixmark_sys::driver::{Epoll, PeerWrites, Uring};
 use sixmark_sys::{limit, route};
 use sixmark_units::family::Family;
 
 use sixmark_load::PreparedLoad;
-use sixmark_record::warnings as warning;
+use sixmark_result::warnings as warning;
 use sixmark_sys::command_error::CommandError;
 
 /// How long, in seconds, Linux keeps a connection in TIME-WAIT that this side closed

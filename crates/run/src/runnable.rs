@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use sixmark_document::provenance::{Lookup, RouteTaken, Warning};
-use sixmark_record::condition::Condition;
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
+use sixmark_result::condition::Condition;
 
 use super::{Circumstances, Generators};
 use crate::preflight;

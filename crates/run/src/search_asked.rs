@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sixmark_record::condition::Condition;
+use sixmark_result::condition::Condition;
 
 /// What a search is to find, and how long it may take.
 #[derive(Clone, Debug, Default)]

@@ -1,19 +1,19 @@
 use sixmark_document::provenance::Ended;
 use sixmark_http::HttpVersion;
-use sixmark_record::check::Checks;
-use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
-use sixmark_record::plan::tls::PlanTls;
-use sixmark_record::plan::{Close, PlanRequests, Request};
-use sixmark_record::quic::{QuicEnding, QuicTally};
-use sixmark_record::result::RunResult;
-use sixmark_record::tally::Tally;
-use sixmark_record::tls::{Certificate, Facts};
+use sixmark_plan::check::Checks;
+use sixmark_plan::pace::{OpenLoop, Pace, RateStage, RequestRate};
+use sixmark_plan::plan::tls::PlanTls;
+use sixmark_plan::plan::{Close, PlanRequests, Request};
+use sixmark_result::result::RunResult;
+use sixmark_tally::quic::{QuicEnding, QuicTally};
+use sixmark_tally::tally::Tally;
+use sixmark_tally::tls::{Certificate, Facts};
 use sixmark_units::family::Family;
 
 use crate::{Circumstances, Measured, assemble};
 use sixmark_load::{self as load, Loaded};
-use sixmark_record::fixture::secure_plan;
-use sixmark_record::warnings::of_result;
+use sixmark_result::fixture::secure_plan;
+use sixmark_result::warnings::of_result;
 
 const DAY: i64 = 24 * 3600;
 

@@ -15,8 +15,8 @@ use sixmark::report::documents::Document;
 use sixmark::report::sheet::Named;
 use sixmark::report::{document_text, junit, long, markdown_page, verdicts_page};
 use sixmark_compare::comparison_result::BlockOrder;
-use sixmark_record::csv;
-use sixmark_record::text::Detail;
+use sixmark_report::csv;
+use sixmark_report::text::Detail;
 use sixmark_study::sheet::{
     papers_markdown, papers_text, published_markdown, published_text, study_markdown, study_text,
 };

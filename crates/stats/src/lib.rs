@@ -3,8 +3,9 @@
 //! describes how sixmark uses them.
 //!
 //! This crate knows no metric, unit or verdict: what a number means, and what follows from it,
-//! belongs to `sixmark-record`. Begin with [`hodges_lehmann`] and [`walsh_interval`], which compare
-//! the blocks of two sides, and with [`Pool`], which compares their quantiles.
+//! belongs to `sixmark-compare`, `sixmark-study` and `sixmark-result`. Begin with
+//! [`hodges_lehmann`] and [`walsh_interval`], which compare the blocks of two sides, and with
+//! [`Pool`], which compares their quantiles.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

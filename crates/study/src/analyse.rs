@@ -10,8 +10,8 @@ use crate::study_result::{
     PublishedTable, RatioFinding, TableColumn,
 };
 use sixmark_document::verdict::Estimate;
-use sixmark_record::metric::Metric;
 use sixmark_sheet::write::figure;
+use sixmark_tally::metric::Metric;
 use sixmark_units::family::Family;
 
 /// The quantile of the normal distribution for an interval of 95 %.

@@ -1,9 +1,9 @@
 //! Means, medians and geometric means, with confidence intervals.
 
 use crate::study_result::{ComparisonEntry, MeanRatio, RatioFinding, Statistic};
-use sixmark_record::metric::Bounds;
 use sixmark_sheet::write;
 use sixmark_stats::t_quantile;
+use sixmark_tally::metric::Bounds;
 
 /// The confidence level of the intervals.
 const CONFIDENCE: f64 = 0.95;

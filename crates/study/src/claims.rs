@@ -39,7 +39,7 @@ use crate::study_result::{CellResult, ClaimAnswer, ClaimEvidence, ClaimInstrumen
 use answers::{BlockNoun, ClaimFamily};
 use figures::FigureSet;
 pub(crate) use needed_cells::{CellTimes, cells_of_claim};
-use sixmark_record::metric::{Metric, Quantity};
+use sixmark_tally::metric::{Metric, Quantity};
 pub(crate) use tested::MOST_TIMES;
 use tested::{TestOutcome, TestedClaim};
 use units::ClaimUnits;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_record::family_result::{Families, FamilyResult};
-use sixmark_record::metric::{METRIC_POINTS, Metric, Quantity};
-use sixmark_record::outcome::Outcome;
-use sixmark_record::plan::request::Body;
-use sixmark_record::result::RunResult;
-use sixmark_record::timed_phase::TimedPhase;
+use sixmark_plan::plan::request::Body;
+use sixmark_result::result::RunResult;
+use sixmark_tally::family_result::{Families, FamilyResult};
+use sixmark_tally::metric::{METRIC_POINTS, Metric, Quantity};
+use sixmark_tally::outcome::Outcome;
+use sixmark_tally::timed_phase::TimedPhase;
 use sixmark_units::family::Family;
 
 /// Returns the figures of each family, by the name of their [`Metric`].

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::study_result::{ConnectionFigures, PacketsOfCell};
 use sixmark_document::provenance::{Warning, warning};
-use sixmark_record::family_result::Families;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_tally::family_result::Families;
+use sixmark_tally::metric::{Metric, Quantity};
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{counted, write_count};
 use sixmark_watch::watch_result::WatchResult;

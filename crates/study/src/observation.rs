@@ -1,6 +1,6 @@
 //! Observations: the figures of one family in one cell.
 
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 use sixmark_units::family::Family;
 
 use super::spec::FAMILY;

@@ -23,7 +23,7 @@ use crate::study_result::{
     TableValue,
 };
 use beside::Beside;
-use sixmark_record::metric::{Bounds, Metric};
+use sixmark_tally::metric::{Bounds, Metric};
 use sixmark_units::family::Family;
 
 /// Returns the tables, charts and comparisons of a study.

@@ -18,9 +18,9 @@ use crate::form::Form;
 use crate::looks::StudyUntil;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_lab::link_report::LinkReport as Link;
-use sixmark_record::family_result::Families;
-use sixmark_record::metric::Metric;
-use sixmark_record::sameness::GivenResult;
+use sixmark_result::sameness::GivenResult;
+use sixmark_tally::family_result::Families;
+use sixmark_tally::metric::Metric;
 use sixmark_units::family::Family;
 
 pub use claim::{

@@ -11,7 +11,7 @@ use crate::observation::Observation;
 use crate::spec::FAMILY;
 use crate::spec::published::at_family;
 use crate::study_result::{At, MARGIN_PERCENT};
-use sixmark_record::sameness::{Answers, look, look_among};
+use sixmark_result::sameness::{Answers, look, look_among};
 use sixmark_units::family::Family;
 
 /// The responses of two sides at one place.

@@ -11,10 +11,11 @@ use sixmark_compare::comparison_result::{
 use sixmark_compare::judge::compare;
 use sixmark_compare::{BlockPair, Settings, Stretch};
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_record::gate_result::GateResult;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::result::{RunResult, planned_result};
-use sixmark_record::tally::FamilyTally;
+use sixmark_result::gate_result::GateResult;
+use sixmark_result::result::RunResult;
+use sixmark_tally::counted::planned_result;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tally::FamilyTally;
 
 use crate::{Origin, json as run};
 
@@ -145,7 +146,7 @@ fn figures(
     run: &RunResult,
     tally: &FamilyTally,
     elapsed_s: f64,
-) -> sixmark_record::family_result::FamilyResult {
+) -> sixmark_tally::family_result::FamilyResult {
     planned_result(&run.plan, tally, Vec::new(), elapsed_s, false)
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::result::RunResult;
+use sixmark_result::result::RunResult;
+use sixmark_tally::family_result::FamilyResult;
 use sixmark_units::family::Family;
 
 use crate::json;

@@ -13,12 +13,12 @@ use sixmark_fleet::engine::agent::{Agent, AgentSettings};
 use sixmark_fleet::engine::controller::{FleetController, Unwatched, Wanted};
 use sixmark_fleet::engine::transport::{AgentSide, ControllerSide};
 use sixmark_load::{Loaded, PreparedLoad, run_load};
-use sixmark_record::fixture;
-use sixmark_record::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate};
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::plan::{Connection, LoadPlan, Plan, Target};
-use sixmark_record::tally::FamilyTally;
+use sixmark_plan::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate};
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_plan::plan::{Connection, LoadPlan, Plan, Target};
+use sixmark_result::fixture;
 use sixmark_run::{AgentExtras, GeneratedLoad, Generators};
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use crate::Origin;
@@ -217,7 +217,7 @@ fn a_load_that_is_stopped_is_collected(fleet: &FleetController, origin: &Origin)
     let stop: Arc<AtomicBool> = Arc::default();
     let mut seen = 0;
     let to_stop = Arc::clone(&stop);
-    let mut watch = |_: &sixmark_record::tally::Slice| {
+    let mut watch = |_: &sixmark_tally::tally::Slice| {
         seen += 1;
         to_stop.store(true, std::sync::atomic::Ordering::Relaxed);
     };

@@ -6,8 +6,8 @@ use crate::partial::describe_counted;
 use crate::watch_result::WatchResult;
 use crate::watched_sheet::describe_connections;
 
-use sixmark_record::family_result::FamilyResult;
 use sixmark_sheet::write;
+use sixmark_tally::family_result::FamilyResult;
 use sixmark_units::family::Family;
 
 /// Returns a sentence like `IPv6: 120 requests answered, median 1.20 ms; IPv4: 118, median 1.10 ms; 2 IPv4

@@ -7,13 +7,13 @@ use super::seconds::WatchedSeconds;
 use super::seen::SeenTraffic;
 use crate::watched_result::{WatchedFamily, WatchedServer};
 use sixmark_document::timing::Timing;
-use sixmark_record::family_result::Families;
-use sixmark_record::in_flight::InFlight;
-use sixmark_record::interval::Interval;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan::accept::AcceptStatus;
-use sixmark_record::tally::{FamilyTally, Tally};
-use sixmark_record::tcp::TcpSample;
+use sixmark_plan::plan::accept::AcceptStatus;
+use sixmark_tally::family_result::Families;
+use sixmark_tally::in_flight::InFlight;
+use sixmark_tally::interval::Interval;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tally::{FamilyTally, Tally};
+use sixmark_tally::tcp::TcpSample;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{
     Closure, ConnectionReport, Counts, Ends, FlowObserver, HttpExchange, MissingSide,

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use sixmark_record::interval::Interval;
-use sixmark_record::seconds::SliceCollector as CollectedTraffic;
-use sixmark_record::tally::{Slice, SliceTally};
+use sixmark_tally::interval::Interval;
+use sixmark_tally::seconds::SliceCollector as CollectedTraffic;
+use sixmark_tally::tally::{Slice, SliceTally};
 use sixmark_units::family::{Family, PerFamily};
 
 const SECOND_NS: u64 = 1_000_000_000;

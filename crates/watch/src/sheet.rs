@@ -6,10 +6,10 @@ use crate::secure_sheet::secure_part;
 use crate::watch_result::WatchResult;
 
 use crate::watched_sheet as watched;
-use sixmark_record::sheet::failed::failed_altogether;
-use sixmark_record::sheet::figures;
-use sixmark_record::sheet::measured::measured_parts;
-use sixmark_record::sheet::side::Sides;
+use sixmark_report::sheet::failed::failed_altogether;
+use sixmark_report::sheet::figures;
+use sixmark_report::sheet::measured::measured_parts;
+use sixmark_report::sheet::side::Sides;
 use sixmark_sheet::{Block, Sheet, SheetHeadline, setting, write};
 
 /// The note for figures of both families, since neither the clients nor the requests were chosen.

@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 
 use super::lines::{LineForm, WatchLines};
 use super::*;
-use sixmark_record::outcome::Outcome;
+use sixmark_tally::outcome::Outcome;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_wire::flow::{
     Closure, ConnectionReport, Counts, Doubts, Ends, FamilyCounts, FlowObserver, Hello,

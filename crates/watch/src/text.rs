@@ -10,7 +10,7 @@ use crate::{PacketSource, Watched, WatchedFamily, describe_not_followed, describ
 use sixmark_units::family::Family;
 use sixmark_units::quantity::{bytes, duration_us, write_count};
 
-use sixmark_record::text::{FamilyColumns, write_agreement, write_amount, write_gates, write_line};
+use sixmark_report::text::{FamilyColumns, write_agreement, write_amount, write_gates, write_line};
 use sixmark_sheet::terminal::{self, width};
 
 /// The most server names, protocols and tunnels that are listed.

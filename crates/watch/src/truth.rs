@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use sixmark_http::HttpVersion;
-use sixmark_record::plan::Plan;
-use sixmark_record::truth::{ClientRecords, Clock, Packets, Truth, Views};
+use sixmark_plan::plan::Plan;
+use sixmark_result::truth::{Clock, Packets, Truth, Views};
 use sixmark_sys::netns::NetNs;
 use sixmark_sys::{clock, route};
+use sixmark_tally::client_records::ClientRecords;
 use sixmark_units::family::PerFamily;
 
 use crate::capture::{Capture, CaptureSettings};

@@ -4,12 +4,12 @@ use crate::partial::{self, describe_cut, describe_missing};
 use crate::watch_result::WatchResult;
 use crate::{Watched, WatchedFamily};
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_record::plan::accept::AcceptStatus;
+use sixmark_plan::plan::accept::AcceptStatus;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
 use sixmark_document::provenance::warning;
-use sixmark_record::warnings::family::{bad_status, failures_of_family, few_samples};
+use sixmark_result::warnings::family::{bad_status, failures_of_family, few_samples};
 use sixmark_units::quantity::counted;
 
 /// Returns all warnings that follow from the result. `untimed` is the number of packets without a

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Watched, WatchedFamily, describe_unseen};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_record::family_result::{Families, FamilyResult};
-use sixmark_record::gate_result::GateResult;
-use sixmark_record::interval::Interval;
-use sixmark_record::measurement::Measurement;
+use sixmark_result::gate_result::GateResult;
+use sixmark_result::measurement::Measurement;
+use sixmark_tally::family_result::{Families, FamilyResult};
+use sixmark_tally::interval::Interval;
 use sixmark_units::family::Family;
 
 /// The name and version of the document's format.
@@ -48,7 +48,7 @@ pub struct WatchResult {
 }
 
 impl Measurement for WatchResult {
-    sixmark_record::measurement_fields!();
+    sixmark_result::measurement_fields!();
 
     fn hides_exchanges(&self, family: Family) -> bool {
         self.watched.families.of(family).is_some_and(WatchedFamily::hides_all)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::secure_result::SecureResult;
 use sixmark_document::timing::{Summary, Timing};
-use sixmark_record::family_result::Families;
+use sixmark_tally::family_result::Families;
 
 /// Figures of captured packets that a run does not have.
 #[derive(Clone, Debug, Serialize, Deserialize)]

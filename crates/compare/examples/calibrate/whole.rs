@@ -5,8 +5,8 @@ use std::ops::AddAssign;
 use sixmark_compare::judge::compare;
 use sixmark_compare::{BlockPair, Comparison, Settings, Stretch};
 use sixmark_document::verdict::Verdict;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_tally::metric::{Metric, Quantity};
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::random::Random;
 
 use crate::design::Design;

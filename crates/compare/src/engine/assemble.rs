@@ -3,9 +3,9 @@
 use crate::comparison_result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
 use crate::{Comparison, Settings, judge};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_record::fleet::FleetSection;
-use sixmark_record::plan::Plan;
-use sixmark_record::result::RunResult;
+use sixmark_plan::plan::Plan;
+use sixmark_result::fleet::FleetSection;
+use sixmark_result::result::RunResult;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::comparison_run::ComparisonRun;

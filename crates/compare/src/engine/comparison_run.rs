@@ -13,12 +13,12 @@ use crate::schedule::{BlockTurn, turns};
 use crate::until::UntilDecided;
 use crate::{BlockPair, Comparison, Settings, Stretch, judge};
 use sixmark_document::provenance::Ended;
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::pace::Pace;
-use sixmark_record::plan::Plan;
-use sixmark_record::result;
-use sixmark_record::sameness::{self, Answers};
-use sixmark_record::tally::{FamilyTally, Slice};
+use sixmark_plan::pace::Pace;
+use sixmark_plan::plan::Plan;
+use sixmark_result::sameness::{self, Answers};
+use sixmark_tally::counted;
+use sixmark_tally::family_result::FamilyResult;
+use sixmark_tally::tally::{FamilyTally, Slice};
 use sixmark_units::family::PerFamily;
 use sixmark_vitals::cost::Work;
 
@@ -422,7 +422,7 @@ fn stretch(loaded: &Loaded, elapsed_s: f64) -> Stretch {
 
 fn block_of_turn(plan: &Plan, turn: BlockTurn, ended_at_s: f64, loaded: &Loaded) -> Block {
     let elapsed_s = loaded.elapsed_ns as f64 / 1e9;
-    let (_, figures) = result::families_of(plan, &loaded.tally, elapsed_s);
+    let (_, figures) = counted::families_of(plan, &loaded.tally, elapsed_s);
     Block {
         side: turn.side,
         pair: turn.pair,
@@ -464,13 +464,13 @@ mod tests {
     use crate::comparison_result::BlockOrder;
     use sixmark_document::provenance::Environment;
     use sixmark_document::verdict::Verdict;
-    use sixmark_record::fixture::secure_plan;
-    use sixmark_record::metric::Metric;
-    use sixmark_record::plan::ratio::PlanRatio;
-    use sixmark_record::plan::tls::PlanTls;
-    use sixmark_record::tally::Tally;
-    use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+    use sixmark_plan::plan::ratio::PlanRatio;
+    use sixmark_plan::plan::tls::PlanTls;
+    use sixmark_result::fixture::secure_plan;
     use sixmark_run::{AgentLoad, ClockOffset, FleetLoad, join_loads};
+    use sixmark_tally::metric::Metric;
+    use sixmark_tally::tally::Tally;
+    use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 
     use sixmark_units::family::Family;
 

@@ -3,8 +3,8 @@
 //! This looks at the figures after each pair, which a comparison otherwise never does before its
 //! end. It makes no verdict on speed more likely: with a side that gives nothing there is none.
 
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::tally::FamilyTally;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tally::FamilyTally;
 
 /// A side that fails now and then fails this often in succession only if nearly all of its exchanges
 /// fail.

@@ -1,7 +1,7 @@
 //! A stored comparison to which pairs are added.
 
 use serde_json::Value;
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
 
 use super::stored_load::read_load;
 use super::{Comparing, Contender};

@@ -16,10 +16,10 @@ use crate::board::ComparisonBoard;
 use crate::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult, SideName};
 use crate::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
-use sixmark_record::plan::Plan;
-use sixmark_record::sheet::side::shown;
-use sixmark_record::tally::Slice;
-use sixmark_record::text::targets_line;
+use sixmark_plan::plan::Plan;
+use sixmark_report::sheet::side::shown;
+use sixmark_report::text::targets_line;
+use sixmark_tally::tally::Slice;
 
 use crate::warnings::{blocks_lengthened, too_few_blocks};
 use comparison_run::{ComparisonRun, Lengthened, Measurement};

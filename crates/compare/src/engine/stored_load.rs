@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use sixmark_document::provenance::Ended;
 use sixmark_load::{Loaded, one_after_the_other};
-use sixmark_record::clocks::Clocks;
-use sixmark_record::lapses::Lapses;
-use sixmark_record::tally::Tally;
 use sixmark_run::GeneratedLoad;
 use sixmark_sys::usage::Usage;
+use sixmark_tally::clocks::Clocks;
+use sixmark_tally::lapses::Lapses;
+use sixmark_tally::tally::Tally;
 
 /// What is kept of a load: all that figures of a comparison are made of.
 #[derive(Debug, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use super::show;
 use super::source::GateSource;
 use sixmark_document::verdict::Verdict;
-use sixmark_record::expression::{Added, Dimension, GateValue, Opinion, Relation, Scaled, Truth};
+use sixmark_result::expression::{Added, Dimension, GateValue, Opinion, Relation, Scaled, Truth};
 
 /// The result of evaluating a condition.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,13 +9,13 @@ mod evaluate;
 mod show;
 mod source;
 
-use sixmark_record::gate_result::{GateResult, UNDETERMINED};
+use sixmark_result::gate_result::{GateResult, UNDETERMINED};
 use std::fmt;
 
 use crate::comparison_result::ComparisonResult;
-pub use sixmark_record::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
-use sixmark_record::expression::{Truth, parse_condition};
-use sixmark_record::measurement::Measurement;
+pub use sixmark_result::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
+use sixmark_result::expression::{Truth, parse_condition};
+use sixmark_result::measurement::Measurement;
 
 use source::GateSource;
 

@@ -1,6 +1,6 @@
 //! Formatting of a gate's figures, with enough digits to distinguish them.
 
-use sixmark_record::expression::Dimension;
+use sixmark_result::expression::Dimension;
 use sixmark_units::quantity::write_count;
 
 /// The usual number of significant digits, and the number beyond which figures only differ by

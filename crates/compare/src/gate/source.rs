@@ -5,10 +5,10 @@ use crate::comparison_result::ComparisonResult;
 use crate::deciding::{DecidingInterval, margin_text};
 use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_record::expression::{Dimension, Function, GateSide, SideFigure, verdict_word};
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::measurement::Measurement;
-use sixmark_record::metric::{Metric, MetricKind, Quantity};
+use sixmark_result::expression::{Dimension, Function, GateSide, SideFigure, verdict_word};
+use sixmark_result::measurement::Measurement;
+use sixmark_tally::family_result::FamilyResult;
+use sixmark_tally::metric::{Metric, MetricKind, Quantity};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_percent;
 

@@ -5,9 +5,9 @@ use super::figures::{PhaseTimes, effects, effects_in_pairs, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::{BlockPair, EffectMethod, Stretch};
 use sixmark_document::verdict::Estimate;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::timed_phase::Quantile;
 use sixmark_stats::{Refused, equivalence, hodges_lehmann, signed_rank, walsh_interval};
+use sixmark_tally::metric::{Metric, Quantity};
+use sixmark_tally::timed_phase::Quantile;
 
 /// Judges a quantile of a phase, block by block.
 pub(super) fn judge_time(

@@ -5,7 +5,7 @@ use std::fmt;
 use super::family::{pairs_needed, tests_allowed};
 use super::noise::taken_back;
 use crate::{Compared, Comparison, EffectMethod, Settings};
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 use sixmark_units::quantity::counted;
 
 /// A reason to doubt a comparison. It is displayed as one line of text.

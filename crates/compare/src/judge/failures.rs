@@ -9,11 +9,11 @@
 use super::anytime::{estimate_series, judge_series};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::{BlockPair, EffectMethod, Stretch};
-use sixmark_record::metric::{Metric, Quantity};
 use sixmark_stats::{
     Count, Interval, Refused, equivalence, fisher, newcombe, newcombe_beyond, normal_quantile,
     swap_test, t_quantile,
 };
+use sixmark_tally::metric::{Metric, Quantity};
 use sixmark_units::random::Random;
 
 /// The number of the random stream. The phases use the streams from 0 on.

@@ -5,7 +5,7 @@ use sixmark_stats::fewest;
 use super::{Evidence, least_p};
 use crate::Settings;
 use crate::until::UntilDecided;
-use sixmark_record::metric::{Metric, Quantity};
+use sixmark_tally::metric::{Metric, Quantity};
 
 /// The metrics of a comparison that are tested for a difference: the family of Holm's correction.
 /// Few pairs of blocks cannot decide many metrics: the smallest p-value that n pairs can give is

@@ -2,9 +2,9 @@
 
 use crate::{BlockPair, Stretch, TimedPhase};
 use sixmark_document::timing::Timing;
-use sixmark_record::metric::Metric;
-use sixmark_record::timed_phase::Quantile;
 use sixmark_stats::{Counted, Refused, TAIL_SAMPLES, harrell_davis, quantile};
+use sixmark_tally::metric::Metric;
+use sixmark_tally::timed_phase::Quantile;
 
 /// With fewer durations than this, a quantile of a block is estimated by Harrell and Davis's
 /// method.

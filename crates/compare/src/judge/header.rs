@@ -3,8 +3,8 @@
 use super::{JudgedEffect, Rules, blocks};
 use crate::{Compared, Comparison, HeaderCorrected, Settings};
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_record::metric::{Metric, Quantity};
 use sixmark_stats::Refused;
+use sixmark_tally::metric::{Metric, Quantity};
 
 /// The sizes in bytes of an IPv6 header, an IPv4 header, and a TCP header with timestamps (RFC
 /// 8200, 791, 9293, 7323).

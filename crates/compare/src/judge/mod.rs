@@ -33,7 +33,7 @@ pub(crate) use own_delay::{DelaysApart, delays_apart};
 pub(crate) use family::pairs_needed;
 
 use family::TestFamily;
-use sixmark_record::timed_phase::Quantile;
+use sixmark_tally::timed_phase::Quantile;
 use unlike::unlike;
 
 use super::deciding::EquivalenceInterval;
@@ -41,7 +41,7 @@ use super::{
     BlockPair, Compared, Comparison, ComparisonKind, EffectMethod, Metric, Settings, TimedPhase,
 };
 use sixmark_document::verdict::Estimate;
-use sixmark_record::sameness;
+use sixmark_result::sameness;
 use sixmark_stats::{Interval, Refused, holm, lag1};
 
 /// Compares side A with side B in every metric that both have figures for, the primary one and

@@ -3,8 +3,8 @@
 
 use crate::{Compared, Comparison};
 use sixmark_document::verdict::Verdict;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::sameness::sizes_matter;
+use sixmark_result::sameness::sizes_matter;
+use sixmark_tally::metric::{Metric, Quantity};
 use sixmark_units::family::spoken;
 use sixmark_units::quantity::write_count;
 

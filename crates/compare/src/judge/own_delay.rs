@@ -2,9 +2,9 @@
 //! sides, there is no verdict.
 
 use sixmark_document::verdict::Verdict;
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::metric::Metric;
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_tally::family_result::FamilyResult;
+use sixmark_tally::metric::Metric;
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::quantity::duration_us;
 
 use crate::undecided::UndecidedCause;
@@ -85,8 +85,8 @@ fn ratio_without(compared: &Compared, apart: DelaysApart) -> Option<Estimate> {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_record::result::family_result;
-    use sixmark_record::tally::FamilyTally;
+    use sixmark_tally::counted::family_result;
+    use sixmark_tally::tally::FamilyTally;
 
     use super::*;
     use crate::fixture;

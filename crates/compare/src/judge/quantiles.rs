@@ -5,8 +5,8 @@ use super::figures::{PhaseTimes, effects, formed};
 use super::{Evidence, JudgedEffect, Rules, least_p, make_estimate};
 use crate::EffectMethod;
 use sixmark_document::verdict::Estimate;
-use sixmark_record::timed_phase::Quantile;
 use sixmark_stats::{Counted, Drawn, Interval, Pool, Refused, SwapTest, expanded, percentile};
+use sixmark_tally::timed_phase::Quantile;
 use sixmark_units::random::Random;
 
 /// The value in nanoseconds that replaces 0, so that a ratio exists.

@@ -4,9 +4,9 @@ use super::*;
 use crate::Stretch;
 use crate::blocks_needed::BlocksNeeded;
 use sixmark_document::verdict::Verdict;
-use sixmark_record::metric::Quantity;
-use sixmark_record::sameness::{Answers, TargetAnswers};
-use sixmark_record::timed_phase::TimePoint;
+use sixmark_result::sameness::{Answers, TargetAnswers};
+use sixmark_tally::metric::Quantity;
+use sixmark_tally::timed_phase::TimePoint;
 use sixmark_units::random::Random;
 
 const P50: Metric = Metric::Time(TimedPhase::Response, TimePoint::P50);

@@ -4,8 +4,8 @@ use super::*;
 use crate::undecided::UndecidedCause;
 use crate::until::UntilDecided;
 use sixmark_document::verdict::Verdict;
-use sixmark_record::metric::Quantity;
-use sixmark_record::timed_phase::TimePoint;
+use sixmark_tally::metric::Quantity;
+use sixmark_tally::timed_phase::TimePoint;
 use sixmark_units::random::Random;
 
 const P50: Metric = Metric::Time(TimedPhase::Response, TimePoint::P50);

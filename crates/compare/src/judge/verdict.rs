@@ -4,7 +4,7 @@ use super::family::{TestFamily, pairs_needed};
 use super::{Evidence, JudgedEffect, Rules};
 use crate::undecided::{Undecided, UndecidedCause};
 use sixmark_document::verdict::Verdict;
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// Returns the verdict on one metric, and the reason if it is inconclusive.
 ///

@@ -1,9 +1,9 @@
 //! Charts of a comparison's blocks in their order: throughput and response times.
 
 use crate::comparison_result::{Block as Measured, ComparisonResult, SideName};
-use sixmark_record::family_result::FamilyResult;
+use sixmark_tally::family_result::FamilyResult;
 
-use sixmark_record::sheet::side::shown;
+use sixmark_report::sheet::side::shown;
 use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use sixmark_sheet::chart::{describe_series, values};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};

@@ -3,15 +3,15 @@
 use crate::comparison_result::ComparisonResult;
 use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_record::metric::{Metric, Quantity};
+use sixmark_tally::metric::{Metric, Quantity};
 
 use super::intervals::{change, interval_cell, interval_heading, write_change};
 use super::next_step::{names_of_metrics, undecided_sentences};
 use super::repeated::Repeated;
 use crate::deciding::margin_text;
-use sixmark_record::sheet::families::{change_of, short};
-use sixmark_record::sheet::metric_text::metric_value;
-use sixmark_record::sheet::side::shown;
+use sixmark_report::sheet::families::{change_of, short};
+use sixmark_report::sheet::metric_text::metric_value;
+use sixmark_report::sheet::side::shown;
 use sixmark_sheet::chart::{Axis, Band, Chart, Mark, Role, Series, Unit, rounded};
 use sixmark_sheet::table::{Column, EffectScale, Row, SheetCell, Table};
 use sixmark_sheet::write::ChangeForm;

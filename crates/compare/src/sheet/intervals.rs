@@ -3,9 +3,9 @@
 use crate::deciding::DecidingInterval;
 use crate::{Compared, Settings};
 use sixmark_document::verdict::Estimate;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::sheet::families::change_of;
+use sixmark_report::sheet::families::change_of;
 use sixmark_sheet::write::{self, ChangeForm};
+use sixmark_tally::metric::{Metric, Quantity};
 
 /// Returns the heading of a column of intervals, which names the level of those whose cells name
 /// none.

@@ -7,11 +7,11 @@ use crate::comparison_result::ComparisonResult;
 use crate::noisy::{NoiseCause, largest_cause};
 use crate::undecided::UndecidedCause;
 use sixmark_document::verdict::Verdict;
-use sixmark_record::metric::Metric;
-use sixmark_record::sheet::families::short;
-use sixmark_record::timed_phase::{Quantile, TimePoint};
+use sixmark_report::sheet::families::short;
 use sixmark_sheet::write;
 use sixmark_stats::TAIL_SAMPLES;
+use sixmark_tally::metric::Metric;
+use sixmark_tally::timed_phase::{Quantile, TimePoint};
 use sixmark_units::quantity::write_about;
 
 /// The causes in the order in which they are shown.

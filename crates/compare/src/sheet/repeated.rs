@@ -2,11 +2,11 @@
 //! response time, and goodput is proportional to requests/s if all responses have the same size.
 
 use crate::{Compared, Comparison};
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::timed_phase::TimedPhase;
+use sixmark_tally::metric::{Metric, Quantity};
+use sixmark_tally::timed_phase::TimedPhase;
 
-use sixmark_record::sheet::families::change_of;
-use sixmark_record::sheet::metric_text::metric_value;
+use sixmark_report::sheet::families::change_of;
+use sixmark_report::sheet::metric_text::metric_value;
 use sixmark_sheet::write;
 
 /// The metrics of a comparison whose rows would repeat those of another metric, and their

@@ -4,10 +4,10 @@ use super::intervals::{change, interval_of_estimate, interval_that_decides, writ
 use crate::deciding::margin_text;
 use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::Verdict;
-use sixmark_record::metric::{Metric, Quantity};
+use sixmark_tally::metric::{Metric, Quantity};
 
-use sixmark_record::sheet::families::unlike;
-use sixmark_record::sheet::side::shown;
+use sixmark_report::sheet::families::unlike;
+use sixmark_report::sheet::side::shown;
 use sixmark_sheet::{SheetHeadline, write};
 
 /// Returns the headline: the verdict on the primary metric, and notes on the others.
@@ -223,8 +223,8 @@ mod tests {
     use crate::deciding::EquivalenceInterval;
     use crate::{ComparisonKind, EffectMethod};
     use sixmark_document::verdict::Estimate;
-    use sixmark_record::timed_phase::TimePoint;
-    use sixmark_record::timed_phase::TimedPhase;
+    use sixmark_tally::timed_phase::TimePoint;
+    use sixmark_tally::timed_phase::TimedPhase;
 
     fn said(metric: Metric, verdict: Verdict, ratio: [f64; 3], reason: Option<&str>) -> String {
         let [low, value, high] = ratio;

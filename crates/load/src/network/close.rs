@@ -1,6 +1,6 @@
 //! Closing connections.
 
-use sixmark_record::plan;
+use sixmark_plan::plan;
 use sixmark_sys::driver::{Close, Driver, Slot};
 
 use super::Network;

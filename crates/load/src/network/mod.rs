@@ -8,7 +8,7 @@ mod secure;
 mod send;
 mod source;
 
-use sixmark_record::mix::share_of_worker;
+use sixmark_plan::mix::share_of_worker;
 use sixmark_sys::driver::{Driver, Slot};
 
 use super::connection::Connections;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use sixmark_record::clocks::Timestamps;
+use sixmark_plan::plan::timestamps::Timestamps;
 use sixmark_sys::driver::{Driver, Handshake, ReceiveStamps, Slot, SocketRoute};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use quinn_proto::{Event, VarInt};
-use sixmark_record::outcome::FailurePhase;
-use sixmark_record::tls::{Cause, Facts};
 use sixmark_sys::driver::{Driver, SendProgress, Slot};
+use sixmark_tally::outcome::FailurePhase;
+use sixmark_tally::tls::{Cause, Facts};
 
 use super::Network;
 use super::secure::agrees;

@@ -1,9 +1,9 @@
 //! TLS on a connection: the handshake and decryption.
 
 use sixmark_http::HttpVersion;
-use sixmark_record::outcome::FailurePhase;
-use sixmark_record::tls::Facts;
 use sixmark_sys::driver::{Driver, Slot};
+use sixmark_tally::outcome::FailurePhase;
+use sixmark_tally::tls::Facts;
 
 use super::Network;
 use crate::connection::State;

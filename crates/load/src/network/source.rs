@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-use sixmark_record::plan::SourceAddresses;
+use sixmark_plan::plan::SourceAddresses;
 use sixmark_sys::driver::LocalAddress;
 use sixmark_units::family::{Family, PerFamily};
 

@@ -15,7 +15,7 @@ use sixmark_http::http1::KnownHead;
 // How a response ended and who observes it, in any protocol.
 pub(super) use sixmark_http::http1::{Complete, ResponseVisitor};
 use sixmark_http::http3::Heads;
-use sixmark_record::plan::http::Http;
+use sixmark_plan::plan::http::Http;
 
 use super::exchange::ConcurrencySlot;
 use super::quic::QuicLink;

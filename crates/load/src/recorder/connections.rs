@@ -1,8 +1,8 @@
 //! Counting connections.
 
-use sixmark_record::tcp;
-use sixmark_record::tls::{Cause, Facts};
 use sixmark_sys::driver::{Close, Handshake, Slot, TcpPath};
+use sixmark_tally::tcp;
+use sixmark_tally::tls::{Cause, Facts};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;
 

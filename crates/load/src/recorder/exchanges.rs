@@ -1,11 +1,11 @@
 //! Counting exchanges that are over.
 
 use sixmark_http::http1::Complete;
-use sixmark_record::check::Mismatch;
-use sixmark_record::in_flight::InFlight;
-use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
-use sixmark_record::unanswered::YOUNGEST_NS;
+use sixmark_plan::check::Mismatch;
 use sixmark_sys::driver::Slot;
+use sixmark_tally::in_flight::InFlight;
+use sixmark_tally::outcome::{Failure, FailurePhase, LocalCause, Outcome};
+use sixmark_tally::unanswered::YOUNGEST_NS;
 use sixmark_units::family::Family;
 
 use super::Recorder;

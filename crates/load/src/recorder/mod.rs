@@ -9,14 +9,15 @@ mod trace;
 
 use std::sync::Arc;
 
-use sixmark_record::by_request::RequestTally;
-use sixmark_record::by_step::LoadSteps;
-use sixmark_record::clocks::{Clocks, Timestamps};
-use sixmark_record::lapses::Lapses;
-use sixmark_record::plan::LoadPlan;
-use sixmark_record::plan::accept::AcceptStatus;
-use sixmark_record::tally::{RunningCounts, Slice, SliceTally, Tally};
-use sixmark_record::truth::ClientRecords;
+use sixmark_plan::plan::LoadPlan;
+use sixmark_plan::plan::accept::AcceptStatus;
+use sixmark_plan::plan::timestamps::Timestamps;
+use sixmark_tally::by_request::RequestTally;
+use sixmark_tally::by_step::LoadSteps;
+use sixmark_tally::client_records::ClientRecords;
+use sixmark_tally::clocks::Clocks;
+use sixmark_tally::lapses::Lapses;
+use sixmark_tally::tally::{RunningCounts, Slice, SliceTally, Tally};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::STALL;

@@ -1,7 +1,7 @@
 //! The tenths of the current second, which short runs report beside their seconds.
 
-use sixmark_record::tally::{SliceTally, TenthSlice};
-use sixmark_record::tenth::{MOST_TENTHS, TENTH};
+use sixmark_tally::tally::{SliceTally, TenthSlice};
+use sixmark_tally::tenth::{MOST_TENTHS, TENTH};
 use sixmark_units::family::{Family, PerFamily};
 
 /// The tenths of the current slice that are over, and the number of the current one.

@@ -1,7 +1,7 @@
 //! The trace of each connection and exchange, for comparison with captured packets (`run --truth`).
 
-use sixmark_record::truth::{ClientRecords, Opened, RecordedExchange};
 use sixmark_sys::driver::Slot;
+use sixmark_tally::client_records::{ClientRecords, Opened, RecordedExchange};
 use sixmark_wire::flow::Ends;
 
 use crate::connection::Connection;

@@ -75,8 +75,8 @@ pub(super) fn is_long(stalled: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use sixmark_record::fixture::secure_plan;
-    use sixmark_record::plan::tls::PlanTls;
+    use sixmark_plan::fixture::secure_plan;
+    use sixmark_plan::plan::tls::PlanTls;
 
     use super::*;
     use crate::prepare::PreparedLoad;

@@ -1,6 +1,6 @@
 //! The endpoint of a family's next exchange.
 
-use sixmark_record::mix::{Deal, Turns, WeightedDraw};
+use sixmark_plan::mix::{Deal, Turns, WeightedDraw};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 

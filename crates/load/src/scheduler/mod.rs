@@ -15,9 +15,9 @@ mod steps;
 mod suspect_servers;
 mod unresponsive_peers;
 
-use sixmark_record::outcome::FailurePhase;
-use sixmark_record::plan::{LoadPlan, Plan};
+use sixmark_plan::plan::{LoadPlan, Plan};
 use sixmark_sys::driver::Slot;
+use sixmark_tally::outcome::FailurePhase;
 use sixmark_units::family::Family;
 
 use super::exchange::{ConcurrencySlot, Exchange};

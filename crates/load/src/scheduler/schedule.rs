@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use sixmark_record::mix::{FamilyMix, share_of_worker};
+use sixmark_plan::mix::{FamilyMix, share_of_worker};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 

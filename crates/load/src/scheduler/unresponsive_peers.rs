@@ -1,9 +1,9 @@
 //! Giving up a family that gives no response at all, in a load with a fixed number of requests:
 //! otherwise the load would last for that many timeouts. Also detects that nothing can be reached.
 
-use sixmark_record::outcome::Outcome;
-use sixmark_record::plan::LoadPlan;
-use sixmark_record::tally::FamilyTally;
+use sixmark_plan::plan::LoadPlan;
+use sixmark_tally::outcome::Outcome;
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
 
 use crate::LONGEST_WITHOUT_RESPONSE;

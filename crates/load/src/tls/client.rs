@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use sixmark_record::mix::{EvenShare, ShareTurns};
-use sixmark_record::pace::{ArrivalProcess, Pace};
-use sixmark_record::plan::Plan;
-use sixmark_record::plan::tls::Millionths;
+use sixmark_plan::mix::{EvenShare, ShareTurns};
+use sixmark_plan::pace::{ArrivalProcess, Pace};
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::tls::Millionths;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rustls::{CertificateError, Error};
-use sixmark_record::tls::{Cause, Reason};
+use sixmark_tally::tls::{Cause, Reason};
 
 use super::refusal::refusal_cause;
 

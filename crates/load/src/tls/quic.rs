@@ -15,7 +15,7 @@ use quinn_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErr
 use rustls::pki_types::ServerName;
 use rustls::quic::{ClientConnection, DirectionalKeys, KeyChange, Secrets, Suite, Version};
 use rustls::{ClientConfig, HandshakeKind};
-use sixmark_record::tls::{Cause, Facts};
+use sixmark_tally::tls::{Cause, Facts};
 
 use super::failure::Failure;
 use super::names;

@@ -2,7 +2,7 @@
 
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, OtherError};
-use sixmark_record::tls::{Cause, Reason};
+use sixmark_tally::tls::{Cause, Reason};
 
 use super::flaw::Flaw;
 

@@ -9,7 +9,7 @@ use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
 };
 use rustls::{ClientConfig, HandshakeKind};
-use sixmark_record::tls::{Certificate, Facts};
+use sixmark_tally::tls::{Certificate, Facts};
 use sixmark_wire::x509;
 
 use super::failure::Failure;

@@ -11,8 +11,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
-use sixmark_record::plan::Plan;
-use sixmark_record::plan::tls::{Millionths, PlanTls, TlsVersion};
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::tls::{Millionths, PlanTls, TlsVersion};
 use sixmark_wire::x509;
 
 use super::names;
@@ -36,7 +36,7 @@ impl Setup {
     /// unknown, or the key belongs to another certificate.
     pub fn new(plan: &Plan) -> Result<Option<Setup>, CommandError> {
         let Some(tls) = &plan.tls else { return Ok(None) };
-        let named = |target: &sixmark_record::plan::Target| {
+        let named = |target: &sixmark_plan::plan::Target| {
             target.server_name.as_deref().map(server_name).transpose()
         };
         let names = plan.targets.iter().map(named).collect::<Result<_, _>>()?;

@@ -1,7 +1,7 @@
 //! The end of exchanges and connections that fail.
 
-use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_sys::driver::{Close, Driver, Slot};
+use sixmark_tally::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 
 use super::Worker;
 use crate::connection::State;

@@ -1,10 +1,10 @@
 //! Exchanges with a complete response: they are counted, and their concurrency slot is freed or
 //! used for the target of a redirect.
 
-use sixmark_record::check::Rejection;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::tally::FamilyTally;
+use sixmark_plan::check::Rejection;
 use sixmark_sys::driver::{Driver, Slot};
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tally::FamilyTally;
 
 use super::Worker;
 use crate::exchange::ConcurrencySlot;

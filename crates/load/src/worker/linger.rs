@@ -1,8 +1,8 @@
 //! How long the driver may batch completions in a closed loop.
 
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::tally::SliceTally;
+use sixmark_plan::plan::timestamps::Timestamps;
 use sixmark_sys::driver::{CompletionBatch, Driver};
+use sixmark_tally::tally::SliceTally;
 use sixmark_units::family::PerFamily;
 
 use super::Worker;

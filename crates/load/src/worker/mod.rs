@@ -18,12 +18,12 @@ mod streams;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_document::provenance::Ended;
-use sixmark_record::clocks::Clocks;
-use sixmark_record::lapses::Lapses;
-use sixmark_record::mix::share_of_worker;
-use sixmark_record::tally::{Slice, Tally};
-use sixmark_record::truth::ClientRecords;
+use sixmark_plan::mix::share_of_worker;
 use sixmark_sys::driver::{Driver, Event, Slot};
+use sixmark_tally::client_records::ClientRecords;
+use sixmark_tally::clocks::Clocks;
+use sixmark_tally::lapses::Lapses;
+use sixmark_tally::tally::{Slice, Tally};
 
 use super::builder::RequestBuilder;
 use super::exchange::ConcurrencySlot;

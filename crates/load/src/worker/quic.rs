@@ -1,9 +1,9 @@
 //! QUIC connections: the end of their handshake, their data, and their failures.
 
 use quinn_proto::{ConnectionError, Event, TransportErrorCode};
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::tls::{Cause, Reason};
 use sixmark_sys::driver::{Driver, Slot};
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tls::{Cause, Reason};
 
 use super::Worker;
 use crate::connection::State;

@@ -1,7 +1,7 @@
 //! TLS connections: the end of their handshake, their data, and their failures.
 
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
 
 use super::Worker;
 use crate::connection::State;

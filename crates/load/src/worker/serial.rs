@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan;
+use sixmark_plan::plan;
+use sixmark_plan::plan::timestamps::Timestamps;
 use sixmark_sys::driver::{Close, Driver, Message, SendProgress, Slot};
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
 
 use super::Worker;
 use crate::builder::{BuiltRequest, KeptBytes};

@@ -2,8 +2,8 @@
 
 use quinn_proto::StreamEvent;
 use sixmark_http::observer::{Answer, Loss};
-use sixmark_record::outcome::{Failure, Outcome};
 use sixmark_sys::driver::{Driver, Slot};
+use sixmark_tally::outcome::{Failure, Outcome};
 use sixmark_units::family::Family;
 
 use super::Worker;

@@ -2,9 +2,9 @@
 //! themselves and with the world's.
 
 use sixmark_document::timing::Timing;
-use sixmark_record::outcome::Outcome;
-use sixmark_record::tally::{FamilyTally, SliceTally};
 use sixmark_sys::driver::{Close, Handshake, TcpPath};
+use sixmark_tally::outcome::Outcome;
+use sixmark_tally::tally::{FamilyTally, SliceTally};
 use sixmark_units::counts::Counts;
 use sixmark_units::family::Family;
 

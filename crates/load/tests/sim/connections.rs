@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use sixmark_record::plan::Close;
-use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_plan::plan::Close;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_sys::driver::{self, SocketRoute};
 use sixmark_units::family::{Family, PerFamily};
 
@@ -188,7 +188,7 @@ fn both<T>(families: &PerFamily<T>, count: impl Fn(&T) -> u64) -> u64 {
 }
 
 /// A plan with no more connections than are to be used at once.
-fn capped(connections: u32, ratio: (u32, u32)) -> sixmark_record::plan::Plan {
+fn capped(connections: u32, ratio: (u32, u32)) -> sixmark_plan::plan::Plan {
     let mut plan = lasting(Duration::from_secs(2));
     plan.load.connections = NonZeroU32::new(connections).unwrap();
     plan.connection.most_open = plan.load.connections;
@@ -302,7 +302,7 @@ fn taking_an_idle_connection_of_the_other_family_is_not_a_wait() {
     plan.load.pace = at_rate(20.0, Duration::ZERO).load.pace;
     let ran = Sim::new(plan).run(well());
     balance::check(&ran);
-    let counts = |count: fn(&sixmark_record::tally::FamilyTally) -> u64| both(ran.tally(), count);
+    let counts = |count: fn(&sixmark_tally::tally::FamilyTally) -> u64| both(ran.tally(), count);
     assert!(counts(|tally| tally.connections.displaced) >= 10);
     assert_eq!((counts(|tally| tally.sent), counts(|tally| tally.waited)), (40, 0));
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use sixmark_document::timing::Timing;
-use sixmark_record::outcome::Outcome;
-use sixmark_record::plan::Plan;
-use sixmark_record::tally::Tally;
+use sixmark_plan::plan::Plan;
+use sixmark_tally::outcome::Outcome;
+use sixmark_tally::tally::Tally;
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, lasting, plan, run};

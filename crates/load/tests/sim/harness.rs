@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use sixmark_http::HttpVersion;
 use sixmark_load::{PreparedLoad, Report, Worker};
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::mix::share_of_worker;
-use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::plan::{
+use sixmark_plan::mix::share_of_worker;
+use sixmark_plan::pace::{OpenLoop, Pace, RateStage, RequestRate};
+use sixmark_plan::plan::http::Http;
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_plan::plan::timestamps::Timestamps;
+use sixmark_plan::plan::{
     Close, Connection, Driver, LoadPlan, Plan, PlanRequests, Request, Target,
 };
-use sixmark_record::tally::{Slice, Tally};
+use sixmark_tally::tally::{Slice, Tally};
 use sixmark_units::family::PerFamily;
 
 use super::driver::Simulated;

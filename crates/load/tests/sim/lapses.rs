@@ -6,7 +6,7 @@ use std::time::Duration;
 use libc::ECONNRESET;
 use sixmark_document::provenance::Ended;
 use sixmark_http::HttpVersion;
-use sixmark_record::outcome::{Failure, FailurePhase, LocalCause, Outcome};
+use sixmark_tally::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, at_rate, lasting, plan};
@@ -20,7 +20,7 @@ const WAIT: u64 = 10 * MILLI;
 
 /// As usual, but what is in flight when the worker stops ends as `end` says, with what its server
 /// had to wait with until the worker went on.
-fn stopped(plan: sixmark_record::plan::Plan, end: impl Fn(u64) -> Reply + 'static) -> Ran {
+fn stopped(plan: sixmark_plan::plan::Plan, end: impl Fn(u64) -> Reply + 'static) -> Ran {
     let script = Script::of_replies(move |request: &Request, _| {
         let response = Response::default().bytes();
         if request.at + WAIT < FROM || request.at > FROM {
@@ -34,7 +34,7 @@ fn stopped(plan: sixmark_record::plan::Plan, end: impl Fn(u64) -> Reply + 'stati
     ran
 }
 
-fn both(ran: &Ran, number: impl Fn(&sixmark_record::tally::FamilyTally) -> u64) -> u64 {
+fn both(ran: &Ran, number: impl Fn(&sixmark_tally::tally::FamilyTally) -> u64) -> u64 {
     Family::BOTH.into_iter().map(|family| number(&ran.tally()[family])).sum()
 }
 

@@ -1,8 +1,8 @@
 //! How late the worker is woken is measured, and how much of a wait that is.
 
-use sixmark_record::plan::Plan;
-use sixmark_record::result::families_of;
-use sixmark_record::wait_sample::OwnDelay;
+use sixmark_plan::plan::Plan;
+use sixmark_tally::counted::families_of;
+use sixmark_tally::wait_sample::OwnDelay;
 use sixmark_units::family::Family;
 
 use super::harness::{Ran, Sim, plan};

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use libc::ECONNREFUSED;
 use sixmark_document::provenance::Ended;
-use sixmark_record::pace::{
+use sixmark_plan::pace::{
     ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate, Timetable,
 };
-use sixmark_record::plan::Plan;
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::tally::FamilyTally;
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use super::balance;
@@ -227,7 +227,7 @@ fn ramps_and_steps_follow_their_rates_and_then_end() {
         let mut plan = opened(plan(), OpenLoop::new(stages).unwrap());
         (plan.load.requests, plan.load.duration) = (None, ten);
         let ran = run(plan, after(MILLI));
-        let of = |slice: &sixmark_record::tally::Slice| {
+        let of = |slice: &sixmark_tally::tally::Slice| {
             slice.families.iter().map(|(_, family)| family.sent).sum::<u64>()
         };
         let seconds: Vec<_> = ran.slices.iter().map(of).collect();

@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use libc::ECONNREFUSED;
 use sixmark_document::provenance::Ended;
-use sixmark_record::plan::Plan;
-use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, plan};
@@ -134,7 +134,7 @@ fn starts_the_load_with_the_connections_that_the_server_accepts() {
     plan.connection.most_open = plan.load.connections;
     plan.load.timeout = std::time::Duration::from_secs(60);
     let ran = Sim::new(plan).run(Script::new(takes(100), answers()));
-    let of = |count: fn(&sixmark_record::tally::Connections) -> u64| {
+    let of = |count: fn(&sixmark_tally::tally::Connections) -> u64| {
         ran.tally().iter().map(|(_, tally)| count(&tally.connections)).sum::<u64>()
     };
     assert_eq!((of(|all| all.opened), of(|all| all.unopened)), (100, 900));

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use libc::{ECONNREFUSED, ECONNRESET};
-use sixmark_record::outcome::Outcome;
-use sixmark_record::pace::{ArrivalProcess, OpenLoop, RateStage, RequestRate};
-use sixmark_record::plan::Plan;
-use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_plan::pace::{ArrivalProcess, OpenLoop, RateStage, RequestRate};
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_sys::driver::SocketRoute;
+use sixmark_tally::outcome::Outcome;
 use sixmark_units::family::Family;
 
 use super::balance;
@@ -64,7 +64,7 @@ fn apart(mut plan: Plan, first: Family) -> Plan {
     let is_of = |family| move |address: &std::net::SocketAddr| Family::of(address.ip()) == family;
     for family in [first, first.other()] {
         let addresses = whole.addresses.iter().copied().filter(is_of(family)).collect();
-        plan.targets.push(sixmark_record::plan::Target { addresses, ..whole.clone() });
+        plan.targets.push(sixmark_plan::plan::Target { addresses, ..whole.clone() });
     }
     plan
 }

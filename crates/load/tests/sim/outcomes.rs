@@ -6,8 +6,8 @@ use std::time::Duration;
 use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_units::family::Family;
 
 use super::harness::{Sim, lasting, plan, run};

@@ -4,10 +4,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use sixmark_document::timing::Timing;
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::timestamps::Timestamps;
 use sixmark_sys::driver::{Handshake, SocketRoute};
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_units::family::Family;
 
 use super::harness::{plan, run};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use libc::ECONNRESET;
 use sixmark_document::provenance::Ended;
-use sixmark_record::outcome::Outcome;
-use sixmark_record::pace::{OpenLoop, Timetable};
-use sixmark_record::plan::{Plan, PlanRequests, Request};
-use sixmark_record::tally::FamilyTally;
-use sixmark_record::template::Template;
+use sixmark_plan::pace::{OpenLoop, Timetable};
+use sixmark_plan::plan::{Plan, PlanRequests, Request};
+use sixmark_plan::template::Template;
+use sixmark_tally::outcome::Outcome;
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use super::harness::{BEGIN, Ran, Sim, at_rate, lasting, opened, plan, run};

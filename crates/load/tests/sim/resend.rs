@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE, ETIMEDOUT};
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::plan::{Body, Plan, PlanRequests, Request};
-use sixmark_record::tally::FamilyTally;
-use sixmark_record::template::{Reading, TemplatePlace};
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_plan::plan::{Body, Plan, PlanRequests, Request};
+use sixmark_plan::template::{Reading, TemplatePlace};
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use super::harness::{Ran, at_rate, plan, run};

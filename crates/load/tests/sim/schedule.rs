@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use libc::ECONNREFUSED;
 use sixmark_document::provenance::Ended;
-use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 
 use super::balance;

@@ -8,12 +8,12 @@ use libc::{
     EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, EMFILE, ENETUNREACH, EPIPE, ETIMEDOUT,
 };
 use sixmark_document::provenance::Ended;
-use sixmark_record::check::Checks;
-use sixmark_record::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate};
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::plan::{Body, Close, Plan, PlanRequests, Request};
-use sixmark_record::tally::FamilyTally;
-use sixmark_record::template::{Reading, TemplatePlace};
+use sixmark_plan::check::Checks;
+use sixmark_plan::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, RequestRate};
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_plan::plan::{Body, Close, Plan, PlanRequests, Request};
+use sixmark_plan::template::{Reading, TemplatePlace};
+use sixmark_tally::tally::FamilyTally;
 
 use super::balance;
 use super::harness::{BEGIN, Ran, Sim, plan};

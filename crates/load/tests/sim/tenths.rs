@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use sixmark_record::tally::{Slice, SliceTally};
+use sixmark_tally::tally::{Slice, SliceTally};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::balance;
@@ -52,7 +52,7 @@ fn each_second_of_a_short_run_has_its_tenths() {
     assert!(tenths.iter().map(|tenth| tenth.tenth).take(23).eq(0..23), "{}", tenths.len());
     let near = |ns: u64| ns.abs_diff(TENTH) < 5 * MILLI;
     assert!(tenths.iter().take(23).all(|tenth| near(tenth.length_ns)));
-    let sent = |tenth: &&sixmark_record::tally::TenthSlice| tenth.families.ipv6.sent > 0;
+    let sent = |tenth: &&sixmark_tally::tally::TenthSlice| tenth.families.ipv6.sent > 0;
     assert!(tenths.iter().take(23).all(sent));
     // The same load is counted, by second as without them.
     let plain = ran(2_350, None, false);

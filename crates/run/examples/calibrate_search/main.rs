@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{Write as _, stderr};
 
-use sixmark_record::find::{FindMax, FoundRate};
+use sixmark_result::find::{FindMax, FoundRate};
 use sixmark_units::family::{Family, PerFamily};
 
 use searches::search_servers;

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use sixmark_document::provenance::Ended;
 use sixmark_load::{Loaded, one_after_the_other};
-use sixmark_record::by_step::StepTally;
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::find::FindMax;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::pace::{OpenLoop, Pace, RateStage, RequestRate};
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::plan::{
+use sixmark_plan::pace::{OpenLoop, Pace, RateStage, RequestRate};
+use sixmark_plan::plan::http::Http;
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_plan::plan::timestamps::Timestamps;
+use sixmark_plan::plan::{
     Close, Connection, Driver, LoadPlan, Plan, PlanRequests, Request, Target,
 };
-use sixmark_record::tally::{FamilyTally, Tally};
+use sixmark_result::find::FindMax;
 use sixmark_run::find::search_on;
 use sixmark_run::search_asked::SearchAsked;
+use sixmark_tally::by_step::StepTally;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tally::{FamilyTally, Tally};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::random::Random;
 

@@ -1,7 +1,7 @@
 //! Pauses of a server that are rarer than a trial lasts, so that most trials meet none.
 
-use sixmark_record::search::{NextTrial, TrialLength, TrialVerdict};
-use sixmark_record::trial_test::{Shown, TrialSample};
+use sixmark_result::search::{NextTrial, TrialLength, TrialVerdict};
+use sixmark_result::trial_test::{Shown, TrialSample};
 
 /// What the trials of a family show of pauses.
 #[derive(Debug, Default)]

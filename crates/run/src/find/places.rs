@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use sixmark_record::condition::Condition;
-use sixmark_record::find::Trial;
-use sixmark_record::plan::{Connection, LoadPlan, Plan};
+use sixmark_plan::plan::{Connection, LoadPlan, Plan};
+use sixmark_result::condition::Condition;
+use sixmark_result::find::Trial;
 
 use crate::preflight;
 

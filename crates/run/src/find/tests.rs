@@ -6,13 +6,13 @@ mod unfinished;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use sixmark_record::by_step::StepTally;
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::{Close, Connection, Driver, LoadPlan, PlanRequests, Request, Target};
-use sixmark_record::seconds::SliceCollector;
-use sixmark_record::tally::{FamilyTally, Slice};
+use sixmark_plan::plan::http::Http;
+use sixmark_plan::plan::timestamps::Timestamps;
+use sixmark_plan::plan::{Close, Connection, Driver, LoadPlan, PlanRequests, Request, Target};
+use sixmark_tally::by_step::StepTally;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::seconds::SliceCollector;
+use sixmark_tally::tally::{FamilyTally, Slice};
 
 use super::*;
 use crate::Circumstances;
@@ -95,7 +95,7 @@ fn loaded(family: Family, sent: u64, response_ns: u64) -> Loaded {
     let mut seconds = SliceCollector::new(1);
     seconds.add(&slice);
     let intervals = seconds.end();
-    let mut all = sixmark_record::tally::Tally::default();
+    let mut all = sixmark_tally::tally::Tally::default();
     all[family] = tally;
     Loaded {
         tally: all,
@@ -274,7 +274,7 @@ fn a_saturated_generator_makes_the_found_rate_a_lower_bound() {
     }
     assert_eq!(result.find_max.as_ref().unwrap().ratio, None);
     assert!(!result.is_saturated());
-    let warnings = sixmark_record::warnings::of_result(&result);
+    let warnings = sixmark_result::warnings::of_result(&result);
     let limited = warnings.iter().filter(|warning| warning.code == "generator_limited");
     assert_eq!(limited.count(), 2);
 }
@@ -313,7 +313,7 @@ fn connections_limit_the_rate_only_if_none_may_be_added() {
             assert_eq!(places > 400, more_places, "{places}");
         }
         assert_eq!(result.find_max.as_ref().unwrap().ratio.is_some(), more_places);
-        let limited = sixmark_record::warnings::of_result(&result);
+        let limited = sixmark_result::warnings::of_result(&result);
         let limited = limited.iter().any(|warning| warning.code == "connections_limited");
         assert_eq!(limited, !more_places);
     }

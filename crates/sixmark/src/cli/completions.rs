@@ -3,8 +3,8 @@
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
-use sixmark_record::metric::compared::compared_metrics;
 use sixmark_study::engine::builtin_names;
+use sixmark_tally::metric::compared::compared_metrics;
 
 use super::help::HelpLength;
 use super::lab;

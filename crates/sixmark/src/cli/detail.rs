@@ -1,6 +1,6 @@
 //! How much of a result is printed.
 
-use sixmark_record::text::Detail;
+use sixmark_report::text::Detail;
 
 use super::out;
 

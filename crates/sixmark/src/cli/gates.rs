@@ -1,8 +1,8 @@
 //! `--fail-if` and `--junit`: conditions under which a pipeline is to fail.
 
 use sixmark_compare::gate::{Gate, GateNames};
-use sixmark_record::gate_result::GateResult;
-use sixmark_record::gate_text::gate_line;
+use sixmark_report::gate_text::gate_line;
+use sixmark_result::gate_result::GateResult;
 
 use super::out::{OutputPlace, complain};
 use sixmark_sys::command_error::CommandError;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::report::headline::ListHeadline;
-use sixmark_record::plan::secrets::redact_words;
+use sixmark_plan::plan::secrets::redact_words;
 
 use super::out::{self, complain};
 use crate::store::{self, Id, NewEntry, Store};

@@ -1,6 +1,6 @@
 //! `sixmark report`.
 
-use sixmark_record::text::Detail;
+use sixmark_report::text::Detail;
 use std::path::{Path, PathBuf};
 
 use crate::report::documents::Document;

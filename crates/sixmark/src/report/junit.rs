@@ -14,12 +14,12 @@ use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_compare::deciding::margin_text;
 use sixmark_compare::text::interval_text;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::find::FindMax;
-use sixmark_record::gate_result::GateResult;
-use sixmark_record::measurement::Measurement;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::result::RunResult;
+use sixmark_result::find::FindMax;
+use sixmark_result::gate_result::GateResult;
+use sixmark_result::measurement::Measurement;
+use sixmark_result::result::RunResult;
+use sixmark_tally::family_result::FamilyResult;
+use sixmark_tally::metric::{Metric, Quantity};
 use sixmark_watch::Watched;
 use sixmark_watch::watch_result::WatchResult;
 
@@ -278,8 +278,8 @@ mod tests {
 
     use super::*;
     use sixmark_compare::fixture::comparison_result;
-    use sixmark_record::fixture::{run, silent};
-    use sixmark_record::result::RunResult;
+    use sixmark_result::fixture::{run, silent};
+    use sixmark_result::result::RunResult;
 
     fn gate(failed: bool, because: &str) -> GateResult {
         GateResult {

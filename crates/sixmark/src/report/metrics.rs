@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use sixmark_record::metric::compared::compared_metrics;
-use sixmark_record::metric::{METRIC_POINTS, Metric, MetricKind, Quantity};
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_tally::metric::compared::compared_metrics;
+use sixmark_tally::metric::{METRIC_POINTS, Metric, MetricKind, Quantity};
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 
 /// The text above the tables.
 const HEAD: &str = "# Metrics
 
 Every figure that sixmark reports, by the name that gates, comparisons, studies and documents have for it. This page is
-made from the table in the source (`crates/record/src/metric`, `timed_phase.rs`); a test compares them.
+made from the table in the source (`crates/tally/src/metric`, `timed_phase.rs`); a test compares them.
 [terminology.md](terminology.md) explains the words, [result.md](result.md) the documents.
 ";
 

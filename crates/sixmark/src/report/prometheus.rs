@@ -10,12 +10,12 @@ use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_document::provenance::Warning;
 use sixmark_document::verdict::Verdict;
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::gate_result::GateResult;
-use sixmark_record::measurement::Measurement;
-use sixmark_record::metric::{MetricKind, Quantity};
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_result::gate_result::GateResult;
+use sixmark_result::measurement::Measurement;
 use sixmark_sheet::exposition::{ExpositionPage, prometheus_label};
+use sixmark_tally::family_result::FamilyResult;
+use sixmark_tally::metric::{MetricKind, Quantity};
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 
 use super::sheet::Named;
 

@@ -12,11 +12,14 @@ const SHARED_TYPE_NAMES: usize = 160;
 
 /// Returns the name of the item that a line without indentation declares with this keyword.
 fn declared<'a>(line: &'a str, keyword: &str) -> Option<&'a str> {
-    let visible = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
-        Some(rest) => rest.split_once(')').map_or("", |(_, rest)| rest),
-        None => rest,
-    });
-    let mut rest = visible.trim_start();
+    let mut rest = match line.strip_prefix("pub") {
+        None => line,
+        Some(rest) => match rest.strip_prefix('(') {
+            Some(rest) => rest.split_once(')').map_or("", |(_, rest)| rest),
+            None => rest,
+        }
+        .trim_start(),
+    };
     for qualifier in ["const ", "async ", "unsafe "] {
         rest = rest.strip_prefix(qualifier).unwrap_or(rest);
     }

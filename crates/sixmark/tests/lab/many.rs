@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
-use sixmark_record::result::RunResult;
+use sixmark_result::result::RunResult;
 use sixmark_sys::limit::raise_open_files;
 use sixmark_testkit::figures::{assert_normal, of, take_turn};
 use sixmark_testkit::{check, command, document, finish, script, skipped};

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use sixmark_record::family_result::FamilyResult;
+use sixmark_tally::family_result::FamilyResult;
 use sixmark_testkit::figures::{of, outcome, run, take_turn};
 use sixmark_testkit::nginx::NGINX;
 use sixmark_testkit::web_server::{ServerSettings, WebServer};

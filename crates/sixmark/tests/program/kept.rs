@@ -138,7 +138,7 @@ fn test_data_covers_every_current_schema_and_store_version() {
         .map(|(_, document)| document["schema"].as_str().unwrap().to_owned())
         .collect();
     let written: BTreeSet<String> = [
-        sixmark_record::result::SCHEMA,
+        sixmark_result::result::SCHEMA,
         sixmark_compare::comparison_result::SCHEMA,
         sixmark_doctor::doctor_result::SCHEMA,
         sixmark_study::study_result::SCHEMA,

@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde_json::{Value, json as value};
-use sixmark_record::plan::tls::PlanTls;
-use sixmark_record::result::RunResult;
-use sixmark_record::tls::{Cause, Certificate, Facts, Reason, TlsTally};
+use sixmark_plan::plan::tls::PlanTls;
+use sixmark_result::result::RunResult;
+use sixmark_tally::tls::{Cause, Certificate, Facts, Reason, TlsTally};
 use sixmark_testkit::forms::RESULT;
 use sixmark_testkit::{Origin, json};
 
@@ -74,8 +74,8 @@ fn secure_sample() -> Value {
 
 /// A result of two agents.
 fn fleet_sample() -> Value {
-    let agents = ["a", "b"].map(|name| sixmark_record::fixture::agent(name, 1_000.0));
-    let fleet = sixmark_record::fleet::FleetSection {
+    let agents = ["a", "b"].map(|name| sixmark_result::fixture::agent(name, 1_000.0));
+    let fleet = sixmark_result::fleet::FleetSection {
         load: "load-1".to_owned(),
         agents: agents.into(),
         server_restarts: 0,
@@ -215,17 +215,17 @@ fn agrees(summary: &Value) {
 #[test]
 fn every_warning_is_documented() {
     let source = concat!(
-        include_str!("../../../record/src/warnings.rs"),
-        include_str!("../../../record/src/warnings/before.rs"),
-        include_str!("../../../record/src/warnings/certificates.rs"),
+        include_str!("../../../result/src/warnings.rs"),
+        include_str!("../../../result/src/warnings/before.rs"),
+        include_str!("../../../result/src/warnings/certificates.rs"),
         include_str!("../../../compare/src/warnings.rs"),
-        include_str!("../../../record/src/warnings/family.rs"),
-        include_str!("../../../record/src/warnings/fleet.rs"),
-        include_str!("../../../record/src/warnings/lapses.rs"),
-        include_str!("../../../record/src/warnings/recording.rs"),
-        include_str!("../../../record/src/warnings/redirects.rs"),
-        include_str!("../../../record/src/warnings/search.rs"),
-        include_str!("../../../record/src/warnings/truth.rs"),
+        include_str!("../../../result/src/warnings/family.rs"),
+        include_str!("../../../result/src/warnings/fleet.rs"),
+        include_str!("../../../result/src/warnings/lapses.rs"),
+        include_str!("../../../result/src/warnings/recording.rs"),
+        include_str!("../../../result/src/warnings/redirects.rs"),
+        include_str!("../../../result/src/warnings/search.rs"),
+        include_str!("../../../result/src/warnings/truth.rs"),
         include_str!("../../../watch/src/warnings.rs"),
         include_str!("../../../document/src/provenance.rs"),
         include_str!("../../../vitals/src/warnings.rs"),

@@ -7,9 +7,9 @@ use sixmark_compare::fixture::comparison_result;
 use sixmark_compare::{Comparison, HeaderCorrected};
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_record::fixture;
-use sixmark_record::fleet::FleetSection;
-use sixmark_record::warnings;
+use sixmark_result::fixture;
+use sixmark_result::fleet::FleetSection;
+use sixmark_result::warnings;
 use sixmark_study::study_result::StudyResult;
 
 /// A document of a run on loopback.

@@ -13,7 +13,7 @@ use sixmark_fleet::engine::nats::controller::NatsController;
 use sixmark_fleet::engine::nats::server::NatsServer;
 use sixmark_fleet::engine::transport::ControllerSide as _;
 use sixmark_fleet::records::{AgentRecord, RecordContent};
-use sixmark_record::tally::Tally;
+use sixmark_tally::tally::Tally;
 use sixmark_testkit::fleet_loads;
 use sixmark_testkit::nats::{LOOPBACKS, SKIP, connect_agent, start_nats};
 use sixmark_testkit::{DEADLINE, Origin, command, finish, signal, skipped};

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::result::RunResult;
+use sixmark_result::result::RunResult;
+use sixmark_tally::family_result::FamilyResult;
 use sixmark_testkit::client::Protocol;
 use sixmark_testkit::figures::{assert_normal, of, run};
 use sixmark_testkit::nginx::NGINX;

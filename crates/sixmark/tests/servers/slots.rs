@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use sixmark_record::result::RunResult;
+use sixmark_result::result::RunResult;
 use sixmark_testkit::figures::{assert_normal, of, run};
 use sixmark_testkit::process::{Process, program};
 use sixmark_testkit::skipped;

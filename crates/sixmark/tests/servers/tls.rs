@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::result::RunResult;
-use sixmark_record::tls::TlsResult;
+use sixmark_result::result::RunResult;
+use sixmark_tally::family_result::FamilyResult;
+use sixmark_tally::tls::TlsResult;
 use sixmark_testkit::authority::Authority;
 use sixmark_testkit::client::Protocol;
 use sixmark_testkit::figures::{assert_normal, of, run};

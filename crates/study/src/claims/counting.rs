@@ -1,7 +1,7 @@
 //! Claims about counts: shares within bounds, all or none of the exchanges, exact shares.
 
-use sixmark_record::metric::Metric;
 use sixmark_stats::{Count, Interval, StudentEstimate, share_above, wilson};
+use sixmark_tally::metric::Metric;
 use sixmark_units::quantity::write_count;
 
 use super::figures::FigureSet;

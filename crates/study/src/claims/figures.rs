@@ -9,7 +9,7 @@ use crate::observation::Observation;
 use crate::spec::published::at_family;
 use crate::spec::{ClaimSpec, OrderedLevels, PublishedFigures, PublishedOf, SideLevels};
 use crate::study_result::At;
-use sixmark_record::metric::{Metric, MetricKind};
+use sixmark_tally::metric::{Metric, MetricKind};
 
 /// The figures of one measure.
 pub(super) struct FigureSet {

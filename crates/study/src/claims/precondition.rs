@@ -1,6 +1,6 @@
 //! Whether the precondition of a claim occurred in the measured figures.
 
-use sixmark_record::metric::MetricKind;
+use sixmark_tally::metric::MetricKind;
 
 use super::figures::FigureSet;
 use crate::observation::Observation;

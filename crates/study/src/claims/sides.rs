@@ -1,7 +1,7 @@
 //! Claims that compare two sides.
 
-use sixmark_record::metric::MetricKind;
 use sixmark_stats::StudentEstimate;
+use sixmark_tally::metric::MetricKind;
 
 use super::each_level::{JudgedLevel, judge_levels};
 use super::figures::{FigureSet, itself, logarithm};

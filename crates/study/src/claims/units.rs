@@ -1,8 +1,8 @@
 //! The unit in which the figures of a claim are written.
 
 use crate::spec::{ClaimSpec, PublishedFigures};
-use sixmark_record::metric::{Metric, MetricKind, MetricUnit};
 use sixmark_sheet::write::figure;
+use sixmark_tally::metric::{Metric, MetricKind, MetricUnit};
 
 /// How the figures of a claim are written: in the unit of the published table, so that both can be
 /// read side by side, else in one that suits their size.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Answer, Quantity, TimePoint, TimedPhase};
-use sixmark_record::metric::{Metric, MetricKind};
+use sixmark_tally::metric::{Metric, MetricKind};
 
 /// Merges the answers of processes that loaded at the same time.
 ///

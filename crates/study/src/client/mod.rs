@@ -22,9 +22,9 @@ pub use merge::merge_answers;
 use crate::setting::is_of_lab;
 use crate::setting::{Setting, SettingValue};
 use sixmark_http::url::{Host, Url};
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::outcome::Outcome;
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_tally::metric::{Metric, Quantity};
+use sixmark_tally::outcome::Outcome;
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// A program that generates load.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::average::average;
 use crate::study_result::{CellResult, Statistic};
 use sixmark_document::provenance::Warning;
-use sixmark_record::family_result::Families;
-use sixmark_record::metric::{Bounds, Metric, Quantity};
-use sixmark_record::timed_phase::TimePoint;
+use sixmark_tally::family_result::Families;
+use sixmark_tally::metric::{Bounds, Metric, Quantity};
+use sixmark_tally::timed_phase::TimePoint;
 use sixmark_units::family::Family;
 use sixmark_wire::flow::{HttpExchange, Unmeasured};
 

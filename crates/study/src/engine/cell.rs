@@ -16,10 +16,10 @@ use sixmark_document::provenance::Ended;
 use sixmark_http::url::Url;
 use sixmark_lab::Host;
 use sixmark_lab::link_report::LinkReport as Link;
-use sixmark_record::family_result::Families;
-use sixmark_record::find::FindMax;
-use sixmark_record::plan::secrets::redact;
-use sixmark_record::sameness::GivenResult;
+use sixmark_plan::plan::secrets::redact;
+use sixmark_result::find::FindMax;
+use sixmark_result::sameness::GivenResult;
+use sixmark_tally::family_result::Families;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 

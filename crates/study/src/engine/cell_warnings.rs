@@ -9,11 +9,11 @@ use crate::spec::cells::cells;
 use crate::study_result::{CellOrder, CellResult, Resumed, UncontrolledSetting};
 use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
-use sixmark_record::family_result::FamilyResult;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::no_answer::{LoadKind, LoadedSide, describe_no_answers};
-use sixmark_record::result::RunResult;
-use sixmark_record::warnings::family::fell_away;
+use sixmark_result::no_answer::{LoadKind, LoadedSide, describe_no_answers};
+use sixmark_result::result::RunResult;
+use sixmark_result::warnings::family::fell_away;
+use sixmark_tally::family_result::FamilyResult;
+use sixmark_tally::metric::{Metric, Quantity};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::counted;
 

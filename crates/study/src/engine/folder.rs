@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::study_result::{CellResult, StudyResult};
 use serde::{Deserialize, Serialize};
-use sixmark_record::result::RunResult;
+use sixmark_result::result::RunResult;
 
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output;

@@ -9,7 +9,7 @@ use crate::import::{ImportPlace, ImportTool, LARGEST_IMPORT, ToolOutput, find_pl
 use crate::spec::Study;
 use crate::study_result::{At, CellResult, ImportedFrom, Resumed, SetupChange, StudyResult};
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_record::family_result::Families;
+use sixmark_tally::family_result::Families;
 use sixmark_units::family::Family;
 
 use super::conduct::finish;

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use crate::study_result::CellResult;
 use sixmark_lab::Host;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::result::RunResult;
+use sixmark_result::result::RunResult;
 use sixmark_sys::command_error::CommandError;
+use sixmark_tally::metric::{Metric, Quantity};
 use sixmark_vitals::host::CpuTimes;
 use sixmark_vitals::parse::{paired, stat};
 

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 
 use super::{SeenFamilies, ToldTransfers};
 use crate::client::{ClientFigures, ToldFigures};
-use sixmark_record::metric::Quantity;
+use sixmark_tally::metric::Quantity;
 
 #[derive(Deserialize)]
 struct Iperf3Test {

@@ -17,7 +17,7 @@ use crate::client::ToldFigures;
 use crate::client::ab::ab_figures;
 use crate::client::h2load::h2load_figures;
 use crate::client::read::{maybe, parse_number};
-use sixmark_record::metric::{Metric, Quantity};
+use sixmark_tally::metric::{Metric, Quantity};
 use sixmark_units::family::Family;
 
 pub use crate::import_tool::ImportTool;

@@ -6,7 +6,7 @@ use super::{SeenFamilies, ToldTransfers};
 use crate::client::read::{TIMES, maybe, scaled};
 use crate::client::wget::{SavedFile, add_goodput, begun_url, is_refused, saved_line};
 use crate::client::{ClientFigures, ToldFigures};
-use sixmark_record::metric::Quantity;
+use sixmark_tally::metric::Quantity;
 
 /// Reports whether a text has the first line of a transfer.
 pub(super) fn is_log(text: &str) -> bool {

@@ -6,7 +6,7 @@ use crate::study_result::{
     CellResult, ConnectionFigures, FamilyOverTime, KernelEnd, KernelOfCell, KernelOfFamily,
     KernelOverTime,
 };
-use sixmark_record::family_result::Families;
+use sixmark_tally::family_result::Families;
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_vitals::VitalsSample;
 use sixmark_vitals::group::Group;

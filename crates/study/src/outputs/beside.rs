@@ -4,7 +4,7 @@ use crate::analyse::{self, PublishedFigure};
 use crate::levels::LevelLabels;
 use crate::spec::{Levels, PublishedFigures, PublishedOf, Study};
 use crate::study_result::{At, PrintedFigure};
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// The figures of published tables, to be shown beside measured ones.
 pub(super) struct Beside {

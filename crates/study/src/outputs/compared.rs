@@ -9,7 +9,7 @@ use crate::study_result::{
     At, ComparisonEntry, Published, RatioFinding, Statistic, StudyComparison,
 };
 use crate::unlike;
-use sixmark_record::metric::{Bounds, Metric};
+use sixmark_tally::metric::{Bounds, Metric};
 
 /// Compares two levels of a factor, in an entry for each combination of the levels of `by`.
 pub(super) fn compare_levels(

@@ -5,8 +5,8 @@ use crate::observation::Observation;
 use crate::spec::{Levels, Study, TableSpec};
 use crate::study_result::{At, Improvement, MARGIN_PERCENT, Row, TableColumn, TableValue};
 use crate::unlike;
-use sixmark_record::metric::Metric;
 use sixmark_stats::t_quantile;
+use sixmark_tally::metric::Metric;
 
 /// The confidence level of the intervals.
 const CONFIDENCE: f64 = 0.95;

@@ -8,7 +8,7 @@ use crate::observation::Observation;
 use crate::spec::published::at_family;
 use crate::spec::{ComparisonSpec, FAMILY, Levels, Study};
 use crate::study_result::{At, ComparisonEntry, Interaction, RatioFinding, Statistic};
-use sixmark_record::metric::Bounds;
+use sixmark_tally::metric::Bounds;
 use sixmark_units::family::Family;
 
 /// Returns the interaction for the study's document.

@@ -2,8 +2,8 @@
 
 use crate::observation::Observation;
 use crate::study_result::{At, MissingFigure};
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::outcome::Outcome;
+use sixmark_tally::metric::{Metric, Quantity};
+use sixmark_tally::outcome::Outcome;
 
 /// Returns why there is no figure of a speed at some levels. Returns `None` if the measure is not a
 /// speed, if nothing was sent, or if a response was complete (the client then does not measure it).

@@ -11,8 +11,8 @@ use crate::spec::published::family_name;
 use crate::spec::{ReadContext, parse_study};
 use crate::study_result::{Dot, MissingFigure, RatioFinding};
 use sixmark_document::provenance::Ended;
-use sixmark_record::family_result::Families;
-use sixmark_record::sameness::GivenResult;
+use sixmark_result::sameness::GivenResult;
+use sixmark_tally::family_result::Families;
 
 const PUBLISHED: &str = r#"
 title = "T"

@@ -6,8 +6,8 @@ use crate::board::FEW_SAMPLES;
 use crate::levels::LevelLabels;
 use crate::study_result::{At, StudyResult};
 use sixmark_document::provenance::Warning;
-use sixmark_record::metric::Metric;
-use sixmark_record::timed_phase::TimePoint;
+use sixmark_tally::metric::Metric;
+use sixmark_tally::timed_phase::TimePoint;
 
 /// Returns one warning for each code that cells have, with the number of these cells and the first
 /// of them. Warnings about the tail only are omitted if the study shows no quantile of the tail.

@@ -4,7 +4,7 @@ use super::{interval, turned};
 use crate::levels::LevelLabels;
 use crate::study_result::{At, ComparisonEntry, MeanRatio, RatioFinding, StudyComparison};
 use sixmark_document::verdict::Estimate;
-use sixmark_record::sheet::families::change_of;
+use sixmark_report::sheet::families::change_of;
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, EffectScale, Group, Row, SheetCell, Table};
 use sixmark_sheet::write::{write_ratio, write_sentence};

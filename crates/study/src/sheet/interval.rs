@@ -4,7 +4,7 @@
 //! rate can't be there. Its lower end then says nothing, however many repetitions there are.
 
 use crate::study_result::{MeanRatio, Table, TableValue};
-use sixmark_record::metric::{Metric, MetricKind};
+use sixmark_tally::metric::{Metric, MetricKind};
 
 use sixmark_sheet::write::{figure, write_ratio};
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use sixmark_http::url::{Host, Url};
-use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 
 /// The setting that has a cell read an address list file.

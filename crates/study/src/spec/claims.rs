@@ -33,7 +33,7 @@ use crate::spec::published::PublishedOf;
 use crate::study_result::{ClaimKind, ConnectionFigures, MARGIN_PERCENT};
 use names::ClaimNames;
 use sixmark_document::fields::{FileField, FileFields};
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 pub use derived::DerivedFrom;
 pub(super) use derived::find_wrong_derivations;

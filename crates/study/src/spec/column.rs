@@ -3,7 +3,7 @@
 use crate::study_result::At;
 use sixmark_document::braces::is_name;
 use sixmark_document::fields::FileFields;
-use sixmark_record::metric::{Metric, MetricKind, MetricUnit};
+use sixmark_tally::metric::{Metric, MetricKind, MetricUnit};
 
 /// Levels of some factors, which select the cells that have them.
 pub type LevelFilter = Vec<At>;

@@ -9,7 +9,7 @@ use crate::spec::PlannedCell;
 use sixmark_document::braces::{fill, names_in_braces};
 use sixmark_http::url::{Host, Url};
 use sixmark_lab::plan::storage::{is_ftp, server};
-use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_units::family::Family;
 
 /// The target of a cell's requests.

@@ -7,7 +7,7 @@ use super::published::{PublishedFigures, PublishedOf};
 use super::{FAMILY, Factor};
 use crate::study_result::At;
 use sixmark_document::fields::{FileField, FileFields};
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// The names that outputs are checked against.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use crate::spec::published::PublishedOf;
 pub(super) use read::outputs;
 
 use crate::study_result::Statistic;
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// The outputs that are computed from the cells.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use crate::spec::column::{LevelFilter, PERCENT, column_name, column_of};
 use crate::study_result::{At, PrintedFigure, PublishedRow, PublishedTable, TableColumn};
 use sixmark_document::fields::{FileField, FileFields, FileMistake, FileText, Scalar};
-use sixmark_record::metric::{Metric, MetricKind};
+use sixmark_tally::metric::{Metric, MetricKind};
 use sixmark_units::family::Family;
 
 /// Published figures, and the analyses that are computed from them.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// A claim of the published study, or of this one, and its answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use sixmark_record::family_result::Families;
-use sixmark_record::metric::Metric;
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_tally::family_result::Families;
+use sixmark_tally::metric::Metric;
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::PerFamily;
 
 /// The connections of a cell as its client and the instruments beside it measured them.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::At;
 use super::printed::PrintedFigure;
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 use sixmark_units::family::Family;
 
 /// A statistic over repetitions.

@@ -6,10 +6,10 @@ use crate::fixture::{comparison, comparison_result};
 use crate::gate::source::GateSource;
 use crate::gate::{Gate, GateNames};
 use sixmark_document::verdict::Verdict;
-use sixmark_record::fixture::{run, silent};
-use sixmark_record::gate_result::GateResult;
-use sixmark_record::result::RunResult;
-use sixmark_record::sameness::Sameness;
+use sixmark_result::fixture::{run, silent};
+use sixmark_result::gate_result::GateResult;
+use sixmark_result::result::RunResult;
+use sixmark_result::sameness::Sameness;
 
 fn of(run: &RunResult, text: &str) -> GateResult {
     let gate = Gate::parse(text, &families()).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));

@@ -3,11 +3,11 @@
 use crate::fixture::comparison;
 use crate::gate::source::GateSource;
 use crate::gate::{Gate, GateNames, MOST_BYTES, MOST_NESTED};
-use sixmark_record::expression::Function;
-use sixmark_record::expression::names::FUNCTIONS;
-use sixmark_record::expression::unit::UNITS;
-use sixmark_record::fixture;
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_result::expression::Function;
+use sixmark_result::expression::names::FUNCTIONS;
+use sixmark_result::expression::unit::UNITS;
+use sixmark_result::fixture;
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// All names of all commands. No actual command has both `total` and verdicts.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sixmark_record::plan::Plan;
+use sixmark_plan::plan::Plan;
 use tempfile::TempDir;
 
 use crate::messages::WireLoad;

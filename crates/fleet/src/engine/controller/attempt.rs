@@ -6,11 +6,11 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_document::provenance::RouteTaken;
-use sixmark_record::plan::Plan;
-use sixmark_record::tally::Slice;
+use sixmark_plan::plan::Plan;
 use sixmark_run::{AgentExtras, GeneratedLoad};
 use sixmark_sys::clock;
 use sixmark_sys::command_error::CommandError;
+use sixmark_tally::tally::Slice;
 
 use super::collect::collect;
 use super::{FleetController, LEASE, loads};

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use sixmark_document::provenance::{Ended, Warning};
 use sixmark_load::Loaded;
-use sixmark_record::plan::Plan;
-use sixmark_record::seconds::SliceCollector;
-use sixmark_record::tally::{FamilyTally, Slice, SliceTally};
+use sixmark_plan::plan::Plan;
 use sixmark_run::{AgentExtras, GeneratedLoad};
 use sixmark_sys::command_error::CommandError;
+use sixmark_tally::seconds::SliceCollector;
+use sixmark_tally::tally::{FamilyTally, Slice, SliceTally};
 use sixmark_units::family::PerFamily;
 use sixmark_vitals::section::MachineRole;
 

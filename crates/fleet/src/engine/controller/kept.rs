@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sixmark_document::environment;
-use sixmark_record::plan::Plan;
-use sixmark_record::result::RunResult;
+use sixmark_plan::plan::Plan;
+use sixmark_result::result::RunResult;
 use sixmark_run::{Circumstances, Measured, assemble};
 use sixmark_sys::command_error::CommandError;
 

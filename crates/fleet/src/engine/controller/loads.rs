@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sixmark_document::provenance::RouteTaken;
-use sixmark_record::plan::Plan;
-use sixmark_record::plan::wire_form::WirePlan;
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::wire_form::WirePlan;
 use sixmark_sys::command_error::CommandError;
 
 use crate::messages::{WireFile, WireLoad};

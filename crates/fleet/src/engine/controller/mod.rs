@@ -18,10 +18,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sixmark_document::provenance::{RouteTaken, Warning};
-use sixmark_record::plan::Plan;
-use sixmark_record::tally::Slice;
+use sixmark_plan::plan::Plan;
 use sixmark_run::{AgentExtras, FleetSize, GeneratedLoad, Generators};
 use sixmark_sys::command_error::CommandError;
+use sixmark_tally::tally::Slice;
 
 use crate::engine::transport::ControllerSide;
 use crate::messages::{AgentAnswer, AskedOfAgent};

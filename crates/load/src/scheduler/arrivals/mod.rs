@@ -3,7 +3,7 @@
 mod closed;
 mod open;
 
-use sixmark_record::pace::Pace;
+use sixmark_plan::pace::Pace;
 use sixmark_units::family::Family;
 
 use crate::prepare::PreparedLoad;

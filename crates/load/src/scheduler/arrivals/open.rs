@@ -2,8 +2,8 @@
 //!
 //! Exchanges that could not start in time need no queue: the next due time is then in the past.
 
-use sixmark_record::dues::{Due, Dues};
-use sixmark_record::pace::{self, Overload};
+use sixmark_plan::dues::{Due, Dues};
+use sixmark_plan::pace::{self, Overload};
 use sixmark_units::family::Family;
 
 use super::{ScheduledExchange, TakenExchange};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use sixmark_record::plan::tls::{PlanTls, TlsVersion};
-use sixmark_record::tls::Reason;
+use sixmark_plan::plan::tls::{PlanTls, TlsVersion};
+use sixmark_tally::tls::Reason;
 
 use super::support::{Authority, IPV6, Talk, client, only};
 use crate::tls::Client;

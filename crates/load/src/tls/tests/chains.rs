@@ -8,8 +8,8 @@ use rcgen::{
 };
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use sixmark_record::plan::tls::{PlanTls, TlsVersion};
-use sixmark_record::tls::Reason;
+use sixmark_plan::plan::tls::{PlanTls, TlsVersion};
+use sixmark_tally::tls::Reason;
 
 use super::support::{Authority, IPV6, NAME, Pair, Talk, client, key_of, only, showing};
 

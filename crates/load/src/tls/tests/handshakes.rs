@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use sixmark_record::plan::tls::{PlanTls, TlsVersion};
+use sixmark_plan::plan::tls::{PlanTls, TlsVersion};
 use sixmark_wire::x509::rfc3339;
 
 use super::support::{Authority, IPV4, IPV6, NAME, Talk, client, only, server, server_with};

@@ -4,8 +4,8 @@ use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use sixmark_record::plan::tls::{PlanTls, TlsVersion};
-use sixmark_record::tls::{Cause, Reason};
+use sixmark_plan::plan::tls::{PlanTls, TlsVersion};
+use sixmark_tally::tls::{Cause, Reason};
 
 use super::support::{
     Authority, IPV6, NAME, Pair, Talk, client, key_of, only, self_signed, server, showing,

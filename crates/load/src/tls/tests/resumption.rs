@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs::Ticketer;
-use sixmark_record::plan::tls::{Millionths, PlanTls, TlsVersion};
-use sixmark_record::tls::Facts;
+use sixmark_plan::plan::tls::{Millionths, PlanTls, TlsVersion};
+use sixmark_tally::tls::Facts;
 
 use super::support::{Authority, IPV4, IPV6, Talk, client, only};
 use crate::tls::Client;

@@ -1,4 +1,4 @@
-use sixmark_record::plan::tls::{PlanTls, TlsVersion};
+use sixmark_plan::plan::tls::{PlanTls, TlsVersion};
 
 use super::support::{Authority, plan};
 use crate::tls::Setup;

@@ -1,6 +1,6 @@
 //! A certificate authority, a server in memory, and an exchange of data between it and a session.
 
-use sixmark_record::fixture;
+use sixmark_plan::fixture;
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
-use sixmark_record::plan::Plan;
-use sixmark_record::plan::tls::{PlanTls, TlsVersion};
-use sixmark_record::tls::Facts;
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::tls::{PlanTls, TlsVersion};
+use sixmark_tally::tls::Facts;
 use tempfile::TempDir;
 
 use crate::tls::{Client, Failure, Progress, Room, Session, Setup};

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use sixmark_record::plan::tls::TlsVersion;
+use sixmark_plan::plan::tls::TlsVersion;
 
 use super::support::{Authority, IPV4, IPV6, Talk, client, only};
 

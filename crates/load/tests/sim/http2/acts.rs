@@ -6,12 +6,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 
 use sixmark_http::HttpVersion;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan::Plan;
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::tally::FamilyTally;
+use sixmark_plan::plan::Plan;
+use sixmark_plan::plan::http::Http;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_sys::driver::SocketRoute;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use super::books::{Books, Fate};

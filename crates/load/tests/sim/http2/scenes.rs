@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use libc::{ECONNREFUSED, ECONNRESET};
 use sixmark_document::provenance::Ended;
-use sixmark_record::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::tally::FamilyTally;
+use sixmark_plan::plan::ratio::PlanRatio;
 use sixmark_sys::driver::SocketRoute;
+use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use super::acts::{

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use sixmark_document::provenance::Ended;
 use sixmark_http::HttpVersion;
-use sixmark_record::outcome::Outcome;
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::{Body, Plan, PlanRequests, Request};
-use sixmark_record::tally::FamilyTally;
+use sixmark_plan::plan::http::Http;
+use sixmark_plan::plan::{Body, Plan, PlanRequests, Request};
+use sixmark_tally::outcome::Outcome;
+use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::Family;
 
 use super::books::{Books, Fate, Page};

@@ -1,6 +1,6 @@
 //! The list of trials and what was found say the same of a rate.
 
-use sixmark_record::rate_decision::RateDecision;
+use sixmark_result::rate_decision::RateDecision;
 
 use super::*;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use sixmark_compare::comparison_result::BlockOrder;
 use sixmark_compare::until::UntilDecided;
-use sixmark_record::metric::Metric;
-use sixmark_record::metric::compared::parse_compared_metric;
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
 use sixmark_sys::command_error::CommandError;
+use sixmark_tally::metric::Metric;
+use sixmark_tally::metric::compared::parse_compared_metric;
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 
 use super::super::run;
 use super::super::times::positive_time;

@@ -9,7 +9,7 @@ use sixmark_compare::block_begin::{BlockBegin, left_text};
 use sixmark_compare::board::ComparisonBoard;
 use sixmark_compare::comparison_result::SideName;
 use sixmark_compare::text::estimate_text;
-use sixmark_record::tally::{Slice, SliceTally};
+use sixmark_tally::tally::{Slice, SliceTally};
 
 use super::super::out::complain;
 use super::super::progress::{LiveView, ProgressForm, repaint};

@@ -21,7 +21,7 @@ use sixmark_compare::comparison_result::{BlockSchedule, ComparedSides, Compariso
 use sixmark_compare::gate::GateNames;
 use sixmark_compare::text as comparison;
 use sixmark_document::provenance::Ended;
-use sixmark_record::failed_lookup::explain_failed_lookups;
+use sixmark_result::failed_lookup::explain_failed_lookups;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, complain, encoded, print, warn};

@@ -1,8 +1,8 @@
 //! `sixmark fleet collect`.
 
 use sixmark_fleet::engine::controller::collect_kept;
-use sixmark_record::text as shown;
-use sixmark_record::text::Detail;
+use sixmark_report::text as shown;
+use sixmark_report::text::Detail;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output::Readers;
 

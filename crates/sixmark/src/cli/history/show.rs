@@ -9,7 +9,7 @@ use crate::cli::detail::DetailArgs;
 use crate::cli::out::print_document;
 use crate::report::document_text;
 use crate::store::Listed;
-use sixmark_record::text::Detail;
+use sixmark_report::text::Detail;
 use sixmark_sys::command_error::CommandError;
 
 /// Show one result as when it was measured.

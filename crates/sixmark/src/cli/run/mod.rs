@@ -27,11 +27,12 @@ use crate::report::headline::ListHeadline;
 use crate::report::junit;
 use sixmark_compare::gate::GateNames;
 use sixmark_document::warning_codes::is_remark;
-use sixmark_record::failed_lookup::explain_failed_lookups;
-use sixmark_record::find::FindMax;
-use sixmark_record::result::RunResult;
-use sixmark_record::text::Detail;
-use sixmark_record::{csv, text as shown};
+use sixmark_report::csv;
+use sixmark_report::text as shown;
+use sixmark_report::text::Detail;
+use sixmark_result::failed_lookup::explain_failed_lookups;
+use sixmark_result::find::FindMax;
+use sixmark_result::result::RunResult;
 
 use super::keep::Keeper;
 use super::out::{self, OutputPlace, encoded, print, warn};

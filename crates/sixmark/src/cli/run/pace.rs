@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sixmark_record::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, Timetable};
+use sixmark_plan::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, Timetable};
 
 use super::options::PlanOptions;
 use super::search::FIRST;

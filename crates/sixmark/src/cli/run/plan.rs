@@ -7,14 +7,14 @@ use std::time::Duration;
 use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion;
 use sixmark_http::url::{Scheme, has_scheme};
-use sixmark_record::failed_lookup::{
+use sixmark_plan::pace::{OpenLoop, Pace, Timetable};
+use sixmark_plan::plan::http::Http;
+use sixmark_plan::plan::list::{self, ListEntry};
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_plan::plan::{Close, Connection, LoadPlan, Plan, Target};
+use sixmark_result::failed_lookup::{
     FailedLookup, describe_absence, describe_failed_lookups, failed_lookups,
 };
-use sixmark_record::pace::{OpenLoop, Pace, Timetable};
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::list::{self, ListEntry};
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::plan::{Close, Connection, LoadPlan, Plan, Target};
 use sixmark_units::family::Family;
 
 use super::args::{ConnectionArgs, TargetArgs, WorkloadArgs};
@@ -24,7 +24,7 @@ use super::requests::{self, Sent};
 use super::search;
 use super::source;
 use super::tls::{self, TlsArgs};
-use sixmark_record::warnings as warning;
+use sixmark_result::warnings as warning;
 use sixmark_run::Draft;
 use sixmark_run::resolve::Resolver;
 use sixmark_sys::command_error::CommandError;

@@ -9,19 +9,19 @@ use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 use sixmark_document::provenance::Warning;
-use sixmark_record::import::{
+use sixmark_plan::import::{
     AccessLog, Imported, LogFormat, Wanted, detect_log_format, har, is_container_line,
 };
-use sixmark_record::pace::{Speed, Timetable};
-use sixmark_record::plan::request::usual_method;
-use sixmark_record::plan::secrets::basic_authorization;
-use sixmark_record::plan::{Body, PlanRequests, Request, Target, requests};
-use sixmark_record::template::Template;
+use sixmark_plan::pace::{Speed, Timetable};
+use sixmark_plan::plan::request::usual_method;
+use sixmark_plan::plan::secrets::basic_authorization;
+use sixmark_plan::plan::{Body, PlanRequests, Request, Target, requests};
+use sixmark_plan::template::Template;
 
 use super::args::RequestArgs;
 use super::options::PlanOptions;
-use sixmark_record::warnings as warning;
-use sixmark_record::warnings::{ENTRIES, LINES, Unit};
+use sixmark_result::warnings as warning;
+use sixmark_result::warnings::{ENTRIES, LINES, Unit};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::text_file;
 

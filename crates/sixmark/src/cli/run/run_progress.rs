@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use sixmark_record::board::RunBoard;
-use sixmark_record::plan::Plan;
-use sixmark_record::tally::{Slice, SliceTally};
+use sixmark_plan::plan::Plan;
+use sixmark_report::board::RunBoard;
 use sixmark_sheet::board::elapsed_text;
+use sixmark_tally::tally::{Slice, SliceTally};
 use sixmark_units::family::PerFamily;
 use sixmark_units::quantity::{duration_us, write_count};
 

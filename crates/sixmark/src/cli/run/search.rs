@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sixmark_http::HttpVersion;
-use sixmark_record::board::SearchBoard;
-use sixmark_record::pace::{OpenLoop, Overload, RequestRate};
-use sixmark_record::plan::ratio::PlanRatio;
-use sixmark_record::plan::{LoadPlan, Plan};
-use sixmark_record::result::RunResult;
-use sixmark_record::sheet::search_text::trial;
+use sixmark_plan::pace::{OpenLoop, Overload, RequestRate};
+use sixmark_plan::plan::ratio::PlanRatio;
+use sixmark_plan::plan::{LoadPlan, Plan};
+use sixmark_report::board::SearchBoard;
+use sixmark_report::sheet::search_text::trial;
+use sixmark_result::result::RunResult;
 use sixmark_units::family::Family;
 
 use super::options::PlanOptions;

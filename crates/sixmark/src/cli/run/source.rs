@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use sixmark_record::plan::SourceAddresses;
+use sixmark_plan::plan::SourceAddresses;
 use sixmark_units::family::{Family, PerFamily};
 
 use sixmark_sys::command_error::CommandError;

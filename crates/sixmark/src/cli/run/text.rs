@@ -1,7 +1,7 @@
 //! Messages about a run without any usable response.
 
 use sixmark_document::provenance::{Ended, Warning};
-use sixmark_record::result::RunResult;
+use sixmark_result::result::RunResult;
 use sixmark_units::quantity::write_count;
 
 /// Returns the warnings to print after the first `shown`, without those that repeat what

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use sixmark_document::provenance::Warning;
 use sixmark_http::HttpVersion as Spoken;
 use sixmark_http::url::{Scheme, Url};
-use sixmark_record::plan::Target;
-use sixmark_record::plan::http::Http;
-use sixmark_record::plan::list::ListEntry;
-use sixmark_record::plan::tls::{Millionths, PlanTls, TlsVersion};
-use sixmark_record::warnings as warning;
+use sixmark_plan::plan::Target;
+use sixmark_plan::plan::http::Http;
+use sixmark_plan::plan::list::ListEntry;
+use sixmark_plan::plan::tls::{Millionths, PlanTls, TlsVersion};
+use sixmark_result::warnings as warning;
 
 use sixmark_sys::command_error::CommandError;
 

@@ -5,10 +5,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sixmark_http::http1::request::check_method;
-use sixmark_record::clocks::Timestamps;
-use sixmark_record::import::LogFormat;
-use sixmark_record::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
-use sixmark_record::plan::{Close, Driver};
+use sixmark_plan::import::LogFormat;
+use sixmark_plan::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
+use sixmark_plan::plan::timestamps::Timestamps;
+use sixmark_plan::plan::{Close, Driver};
 
 use crate::cli::times::{parse_time, positive_time};
 

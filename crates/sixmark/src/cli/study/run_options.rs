@@ -7,7 +7,7 @@ use clap::{Args as _, FromArgMatches as _, Id};
 
 use super::super::one_line;
 use crate::cli::run::{RunArgs, vitals_from};
-use sixmark_record::failed_lookup::explain_failed_lookups;
+use sixmark_result::failed_lookup::explain_failed_lookups;
 use sixmark_run::{Extras, Generators, Runnable};
 use sixmark_study::engine::{CellOptions, CellUrls, Commands};
 use sixmark_sys::command_error::CommandError;

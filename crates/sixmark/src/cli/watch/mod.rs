@@ -12,7 +12,7 @@ use crate::report::headline::ListHeadline;
 use crate::report::junit;
 use sixmark_compare::gate::GateNames;
 use sixmark_document::provenance::Warning;
-use sixmark_record::csv;
+use sixmark_report::csv;
 use sixmark_units::family::Family;
 use sixmark_watch::describe_not_followed;
 use sixmark_watch::text::watch_text;

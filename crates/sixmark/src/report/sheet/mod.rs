@@ -15,7 +15,7 @@ pub struct Named<'a> {
 /// Returns the contents of the report on a document.
 pub fn sheet_of(named: Named<'_>) -> Sheet {
     match named.document {
-        Document::Run(result) => sixmark_record::sheet::run::run_sheet(named.name, result),
+        Document::Run(result) => sixmark_report::sheet::run::run_sheet(named.name, result),
         Document::Watch(result) => sixmark_watch::sheet::watch_sheet(named.name, result),
         Document::Comparison(result) => {
             sixmark_compare::sheet::comparison_sheet(named.name, result)

@@ -1,7 +1,7 @@
 //! `run --truth`: what packets say beside a run's clock.
 
 use serde_json::Value;
-use sixmark_record::result::RunResult;
+use sixmark_result::result::RunResult;
 use sixmark_testkit::nginx::NGINX;
 use sixmark_testkit::web_server::{ServerSettings, WebServer};
 use sixmark_testkit::{complaint, document, json, sixmark, skipped};
@@ -51,7 +51,7 @@ fn each_exchange_of_a_run_is_found_among_the_packets() {
                 let (figures, found) =
                     (result.families.of(family).unwrap(), truth.families.of(family).unwrap());
                 let opened = figures.connections.opened;
-                let of = |counts: sixmark_record::truth::TruthCounts| {
+                let of = |counts: sixmark_result::truth::TruthCounts| {
                     [counts.client, counts.packets, counts.matched, counts.untold]
                 };
                 assert_eq!(of(found.connections), [opened, opened, opened, 0], "{driver} {family}");

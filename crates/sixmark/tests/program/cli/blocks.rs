@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use sixmark_record::metric::{Metric, Quantity};
-use sixmark_record::timed_phase::{TimePoint, TimedPhase};
+use sixmark_tally::metric::{Metric, Quantity};
+use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_testkit::forms::COMPARISON;
 use sixmark_testkit::{Origin, Raw, sixmark};
 

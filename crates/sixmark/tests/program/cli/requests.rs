@@ -6,8 +6,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json as value};
-use sixmark_record::import::LOG_FORMATS;
-use sixmark_record::plan::requests;
+use sixmark_plan::import::LOG_FORMATS;
+use sixmark_plan::plan::requests;
 use sixmark_testkit::{Origin, complaint, document, json, sixmark};
 use tempfile::TempDir;
 

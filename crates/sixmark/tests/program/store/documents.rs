@@ -6,8 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 use sixmark::report::documents::Document;
 use sixmark::report::headline::{DocumentKind, ListHeadline};
-use sixmark_record::text::Detail;
-use sixmark_record::{csv, text};
+use sixmark_report::csv;
+use sixmark_report::text;
+use sixmark_report::text::Detail;
 use sixmark_units::family::Family;
 
 use super::comparison;

@@ -6,7 +6,7 @@ use crate::outputs::tests::{measured, some, study};
 use crate::study_result::{
     CellInstruments, CellResult, ClaimAnswer, ClaimInstrument, ConnectionFigures, PacketsOfCell,
 };
-use sixmark_record::family_result::Families;
+use sixmark_tally::family_result::Families;
 
 const RATIOS: &str = "instruments = ['packets']\n[factors]\nratio = ['1:1', '4:1', '1:4']\n";
 

@@ -7,7 +7,7 @@ use crate::spec::cells::cells;
 use crate::spec::{ReadContext, parse_study};
 use crate::study_result::PrintedFigure;
 use sixmark_document::provenance::Ended;
-use sixmark_record::family_result::Families;
+use sixmark_tally::family_result::Families;
 
 /// A built-in study that repeats a published one, with its files and its forms besides the full one.
 struct PaperStudy {

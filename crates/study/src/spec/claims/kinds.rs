@@ -8,7 +8,7 @@ use super::tests_of_kinds::{
 use super::{SideLevels, is_pattern, items_or_one, margin};
 use crate::study_result::ClaimKind;
 use sixmark_document::fields::{FileField, FileFields};
-use sixmark_record::metric::{Metric, MetricKind, Quantity};
+use sixmark_tally::metric::{Metric, MetricKind, Quantity};
 
 /// The maximum number of levels along which a claim is tested, because each is compared with each
 /// other.

@@ -7,7 +7,7 @@
 use super::SideLevels;
 use super::names::ClaimNames;
 use sixmark_document::fields::FileField;
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// What must have occurred in the measured figures.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::SideLevels;
 use crate::spec::known_names::Levels;
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// What a claim tests.
 #[derive(Clone, Debug, PartialEq)]

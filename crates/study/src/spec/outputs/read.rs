@@ -9,7 +9,7 @@ use crate::spec::column::{ColumnSpec, LevelFilter};
 use crate::spec::known_names::KnownNames;
 use crate::study_result::Statistic;
 use sixmark_document::fields::{FileField, FileFields};
-use sixmark_record::metric::Metric;
+use sixmark_tally::metric::Metric;
 
 /// Parses all outputs of a file.
 pub(in crate::spec) fn outputs(fields: &mut FileFields<'_>, names: &KnownNames<'_>) -> Outputs {

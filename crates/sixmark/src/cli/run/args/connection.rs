@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use sixmark_record::plan::Close;
+use sixmark_plan::plan::Close;
 
 use crate::cli::run::values::{close, positive};
 

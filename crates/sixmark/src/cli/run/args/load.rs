@@ -3,9 +3,9 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use sixmark_record::condition::Condition;
-use sixmark_record::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
-use sixmark_record::plan::Driver;
+use sixmark_plan::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed};
+use sixmark_plan::plan::Driver;
+use sixmark_result::condition::Condition;
 
 use crate::cli::run::values::{driver, linger, overload, positive, process, ramp, speed, step};
 use crate::cli::times::{parse_time, positive_time};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use sixmark_http::http1::request::parse_own_header;
-use sixmark_record::check::Expect;
-use sixmark_record::import::LogFormat;
-use sixmark_record::plan::accept::AcceptStatus;
+use sixmark_plan::check::Expect;
+use sixmark_plan::import::LogFormat;
+use sixmark_plan::plan::accept::AcceptStatus;
 
 use crate::cli::run::values::{RequestFormat, credentials, file, format, log_format, method};
 

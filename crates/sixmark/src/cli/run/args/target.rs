@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sixmark_record::plan::ratio::PlanRatio;
+use sixmark_plan::plan::ratio::PlanRatio;
 
 use crate::cli::run::source::WantedSource;
 use sixmark_run::resolve::Override;

@@ -1,6 +1,6 @@
 //! What is loaded and how: all that a side of a comparison may have of its own.
 
-use sixmark_record::clocks::Timestamps;
+use sixmark_plan::plan::timestamps::Timestamps;
 
 use super::connection::ConnectionArgs;
 use super::load::{LoadArgs, OpenLoopArgs};
