@@ -25,8 +25,9 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8, CommandError> {
     print(&format!("$ {}\n", words.join(" ")))?;
     // The result is not stored: it only demonstrates sixmark.
     words.extend(["--store", "none"].map(str::to_owned));
-    let cli = Cli::try_parse_from(&words)
-        .map_err(|e| CommandError::Usage(super::one_line(&e.to_string(), "sixmark demo --help")))?;
+    let cli = Cli::try_parse_from(&words).map_err(|e| {
+        CommandError::Usage(sixmark_options::one_line(&e.to_string(), "sixmark demo --help"))
+    })?;
     let done = match cli.command {
         SixmarkCommand::Run(args) => run::main(&args),
         _ => unreachable!("the words above are those of a run"),

@@ -24,7 +24,6 @@ mod run;
 mod signals;
 mod study;
 mod suggestion;
-mod times;
 mod traffic;
 mod version;
 mod vitals;
@@ -166,7 +165,7 @@ fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
                     Some(text) => text,
                     None => error.render().to_string(),
                 };
-                one_line(&text, help_for(arguments))
+                sixmark_options::one_line(&text, help_for(arguments))
             };
             out::complain(&lacks.unwrap_or_else(line));
             ExitCode::from(2)
@@ -200,17 +199,6 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("man") => "sixmark man --help",
         _ => "sixmark --help",
     }
-}
-
-/// Joins clap's message and its tips into one line, without the usage. `help` is the command that
-/// explains the options.
-fn one_line(text: &str, help: &str) -> String {
-    let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
-    let said: Vec<&str> = said.filter(|line| !line.is_empty()).collect();
-    let said = said.join(" ").replace(" tip: ", "; ");
-    let said =
-        said.trim_start_matches("error: ").replace(" For more information, try '--help'.", "");
-    format!("{said}; see `{help}`")
 }
 
 #[cfg(test)]

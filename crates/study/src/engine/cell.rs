@@ -25,7 +25,7 @@ use sixmark_units::random::Random;
 
 use super::background::{self, Background};
 use super::captured;
-use super::check::{CellUrls, OptionsOfCells};
+use super::check::{CellUrls, OptionsOfCells, run_of_cell};
 use super::external::ClientLoad;
 use super::folder::KeptCell;
 use super::instruments::{Beside, InstrumentPlace};
@@ -168,7 +168,7 @@ impl CellEnvironment<'_> {
             read.ok_or_else(|| CommandError::Usage("its options were not read".to_owned()))?;
         let list = self.address_list(cell, place)?;
         let targets = list.as_deref().map_or(CellUrls::Given(&place.urls), CellUrls::Listed);
-        let (runnable, extras) = read.runnable(targets, seed, &folder, fleet)?;
+        let (runnable, extras) = run_of_cell(read, targets, seed, &folder, fleet)?;
         let result = if runnable.searches() {
             find::run_search(runnable, self.stop, |_| {})
         } else {

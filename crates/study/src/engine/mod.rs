@@ -36,7 +36,7 @@ mod study_fleet;
 mod used;
 mod work;
 
-pub use check::{CellOptions, CellUrls, OptionsOfCells, WrongOption, read_options};
+pub use check::{CellUrls, OptionsOfCells, WrongOption, read_options};
 pub use conduct::{Finished, StudyEvent, run_cells};
 pub use elsewhere::{ElsewhereOptions, ForService, SetUpLevel, aim_study};
 pub use folder::{check_begun, files_of_folder};
@@ -47,19 +47,3 @@ pub use options::Options;
 pub use program::{Need, client_program, needs};
 pub use source::{Source, builtin_names};
 pub use study_fleet::StudyFleet;
-
-use std::sync::Arc;
-
-/// A parser of the words of options.
-pub type ReadOptions<'a> = &'a dyn Fn(&[String]) -> Result<Arc<dyn CellOptions>, String>;
-
-/// The parts of the command line of `sixmark run` that the engine needs, passed in because the
-/// engine must not depend on the command line.
-#[derive(Clone, Copy)]
-pub struct Commands<'a> {
-    /// Reports whether there is a long option of this name.
-    pub has_option: &'a dyn Fn(&str) -> bool,
-    /// Parses the words after `sixmark run`. Returns the options, or what is wrong with them in the
-    /// words of `sixmark run`.
-    pub read: ReadOptions<'a>,
-}

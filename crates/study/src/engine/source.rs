@@ -7,8 +7,8 @@ use crate::form::Form;
 use crate::spec::{ReadContext, Study, parse_study};
 use sixmark_document::fields::FileMistake;
 
-use super::Commands;
 use super::builtin::{BUILTIN, Builtin};
+use sixmark_options::cell::CellArgs;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::text_file;
 
@@ -84,10 +84,11 @@ impl Source {
     ///
     /// # Errors
     /// Returns all mistakes in it.
-    pub fn read(&self, form: Form, commands: &Commands<'_>) -> Result<Study, Vec<FileMistake>> {
+    pub fn read(&self, form: Form) -> Result<Study, Vec<FileMistake>> {
         let mut open = |name: &str| self.open(name);
-        let has_option = commands.has_option;
-        parse_study(&self.text, &mut ReadContext { form, has_option, open: &mut open })
+        let options = CellArgs::long_options();
+        let has_option = |name: &str| options.iter().any(|option| option == name);
+        parse_study(&self.text, &mut ReadContext { form, has_option: &has_option, open: &mut open })
     }
 
     /// Returns the identity of the study: the SHA-256 of its text, of the published figures and of

@@ -11,8 +11,9 @@ use sixmark_tally::metric::compared::parse_compared_metric;
 use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 
 use super::super::run;
-use super::super::times::positive_time;
 use super::shared::SharedWorkload;
+use sixmark_options::positive;
+use sixmark_options::times::positive_time;
 
 /// Compare two sides in interleaved blocks and give a verdict.
 ///
@@ -49,7 +50,7 @@ pub(in crate::cli) struct CompareArgs {
 
     /// Number of blocks of each side to compare [default: 12; with --until at most 400]
     #[arg(long, value_name = "N", help_heading = "Comparison",
-          value_parser = run::positive::<NonZeroU32>)]
+          value_parser = positive::<NonZeroU32>)]
     pub(super) blocks: Option<NonZeroU32>,
 
     /// Judge after each pair, and end when these metrics are better, worse or equivalent [default

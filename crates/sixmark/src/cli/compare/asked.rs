@@ -1,7 +1,7 @@
 //! What the two sides are: the values of `--a` and `--b`, else the families, else two URLs.
 
-use super::super::run::{self, OnlyFamily};
 use super::args::CompareArgs;
+use sixmark_options::draft::{OnlyFamily, only_family};
 use sixmark_sys::command_error::CommandError;
 
 /// One of the two sides, as typed.
@@ -24,7 +24,7 @@ pub(super) struct Asked<'a> {
 pub(super) fn sides_asked(args: &CompareArgs) -> Result<[Asked<'_>; 2], CommandError> {
     let target = &args.shared.workload.target;
     let named = args.a.is_some() || args.b.is_some() || target.targets.is_some();
-    let only = if named { None } else { run::only_family(target)? };
+    let only = if named { None } else { only_family(target)? };
     let [a, b] = match (only, target.urls.as_slice()) {
         (None, _) => [families_of_side(args, 0), families_of_side(args, 1)],
         (Some(_), [a, b]) => [("side A", a.as_str(), true), ("side B", b.as_str(), true)],

@@ -28,11 +28,12 @@ use super::out::{self, OutputPlace, complain, encoded, print, warn};
 use super::progress::ProgressForm;
 use super::{gates, report, run, signals, stop_flag};
 use crate::cli::run::SessionArgs;
-use crate::cli::run::vitals_from;
 use asked::Asked;
 use compare_progress::LiveComparison;
 use sixmark_compare::engine as compare;
 use sixmark_compare::engine::{Comparing, ComparisonEvent};
+use sixmark_options::draft::random_seed;
+use sixmark_options::vitals_from;
 use sixmark_run::Generators;
 use sixmark_sys::command_error::CommandError;
 use sixmark_units::quantity::counted;
@@ -47,7 +48,8 @@ pub(super) fn main(args: &CompareArgs) -> Result<u8, CommandError> {
     let form = args.session.progress.form(quiet)?;
     let sides = sides::workloads(args);
     run::check_session(&args.session, sides.iter().chain([args.shared.workload()]))?;
-    let host = vitals_from::host(&args.session)?;
+    let host =
+        vitals_from::host(args.session.measure.vitals_from.as_deref(), args.session.inside.lab())?;
     args.session.inside.go()?;
     let fleet = args.session.fleet.take(&args.session.inside, stop_flag()?.as_ref())?;
     let comparing = continued(args, |seed| comparing(args, host, fleet.as_ref(), seed))?;
@@ -142,7 +144,7 @@ fn comparing(
     let (primary, until) = args.ending()?;
     let [a, b] = asked::sides_asked(args)?;
     // Both sides have the same seed, so that both get the same arrivals.
-    let seed = args.session.seed.or(earlier_seed).unwrap_or_else(run::random_seed);
+    let seed = args.session.seed.seed.or(earlier_seed).unwrap_or_else(random_seed);
     let side = |asked: &Asked<'_>| sides::contender(asked, args, seed, fleet);
     let mut sides = ComparedSides { a: side(&a)?, b: side(&b)? };
     if sides.a.name == sides.b.name {
@@ -164,8 +166,8 @@ fn comparing(
         primary,
         ..Settings::usual(seed)
     };
-    let server = vitals_from::elsewhere(&args.session)?.or(host);
-    Ok(Comparing::new(sides, schedule, settings, args.session.calibrate, server))
+    let server = vitals_from::elsewhere(args.session.measure.vitals_from.as_deref())?.or(host);
+    Ok(Comparing::new(sides, schedule, settings, args.session.measure.calibrate, server))
 }
 
 /// Prints the table to standard output if `table` is true, and the warnings after the first

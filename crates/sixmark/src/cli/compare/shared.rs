@@ -5,7 +5,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
 use super::lacks;
-use crate::cli::run::WorkloadArgs;
+use sixmark_options::args::WorkloadArgs;
 
 /// The workload of both sides, and which of its options were given on the command line.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ impl Lists {
 }
 
 fn one_line(error: &clap::Error) -> String {
-    crate::cli::one_line(&error.render().to_string(), "sixmark compare --help")
+    sixmark_options::one_line(&error.render().to_string(), "sixmark compare --help")
 }
 
 impl FromArgMatches for SharedWorkload {

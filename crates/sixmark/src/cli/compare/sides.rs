@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::run::{self, PlanOptions, ScheduleArgs, WorkloadArgs};
 use super::args::CompareArgs;
 use super::asked::Asked;
 use crate::cli::compare::side_options::words;
 use crate::cli::keep::{KeepArgs, quoted};
 use sixmark_compare::engine::Contender;
+use sixmark_options::args::{ScheduleArgs, WorkloadArgs};
+use sixmark_options::draft::draft;
+use sixmark_options::plan_options::PlanOptions;
 use sixmark_run::Generators;
 use sixmark_sys::command_error::CommandError;
 
@@ -36,7 +38,7 @@ pub(super) fn contender(
     if workload.target.urls.is_empty() && workload.target.targets.is_none() {
         return Err(said("no URL: give one for this side, or one for both sides".to_owned()));
     }
-    let draft = run::draft(&PlanOptions {
+    let drafted = draft(&PlanOptions {
         workload: &workload,
         schedule: &ScheduleArgs {
             duration: args.block(),
@@ -49,7 +51,7 @@ pub(super) fn contender(
         keep_secrets: keep.keeps_secrets(),
         fleet: fleet.map(|fleet| fleet.size()),
     });
-    let draft = draft.map_err(|error| of_side(asked, error))?;
+    let draft = drafted.map_err(|error| of_side(asked, error))?;
     Ok(Contender {
         name: asked.name.unwrap_or(&options).trim().to_owned(),
         options,

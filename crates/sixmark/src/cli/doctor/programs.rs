@@ -9,11 +9,9 @@ use sixmark_fleet::engine::nats::server::NatsServer;
 use sixmark_lab::needs::needed_programs;
 use sixmark_lab::plan::parse_lab;
 use sixmark_study::client::Client;
-use sixmark_study::engine::{Commands, Source, builtin_names, client_program, needs};
+use sixmark_study::engine::{Source, builtin_names, client_program, needs};
 use sixmark_study::form::Form;
 use sixmark_sys::command_error::CommandError;
-
-use crate::cli::study::with_commands;
 
 /// Finds the programs.
 pub(super) fn find_programs() -> Result<ProgramFacts, CommandError> {
@@ -29,7 +27,7 @@ pub(super) fn find_programs() -> Result<ProgramFacts, CommandError> {
     Ok(ProgramFacts {
         clients: clients.into_iter().map(of_client).collect(),
         browsers: browsers.into_iter().map(of_client).collect(),
-        studies: with_commands(of_studies)?,
+        studies: of_studies()?,
         ssh: Some(ProgramFact {
             name: hosts.ssh,
             package: Some(SSH_PACKAGE.to_owned()),
@@ -55,12 +53,12 @@ impl StudyPrograms {
 }
 
 /// Returns the programs of the built-in studies and of their labs, without clients.
-fn of_studies(commands: &Commands<'_>) -> Result<Vec<ProgramFact>, CommandError> {
+fn of_studies() -> Result<Vec<ProgramFact>, CommandError> {
     let mut found = StudyPrograms::default();
     for name in builtin_names() {
         let source = Source::find(name)?;
         // A built-in study without its programs is one that tests refuse.
-        let Ok(study) = source.read(Form::default(), commands) else { continue };
+        let Ok(study) = source.read(Form::default()) else { continue };
         for need in needs(&study) {
             found.add(name, need.program, need.package, need.found);
         }

@@ -15,8 +15,8 @@ use sixmark_sys::command_error::CommandError;
 use crate::cli::inside::InsideArgs;
 use crate::cli::out::complain;
 use crate::cli::stop_flag;
-use crate::cli::times::positive_time;
 use crate::store::agent_folder;
+use sixmark_options::times::positive_time;
 
 /// Make this machine an agent of a fleet: it generates shares of loads for a controller.
 ///

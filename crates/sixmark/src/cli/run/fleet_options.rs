@@ -1,6 +1,7 @@
 //! Options that a load from a fleet can't have.
 
-use super::args::{RunArgs, SessionArgs, WorkloadArgs};
+use super::args::{RunArgs, SessionArgs};
+use sixmark_options::args::WorkloadArgs;
 use sixmark_sys::command_error::CommandError;
 
 /// Checks the options of a run.
@@ -22,9 +23,9 @@ pub(in crate::cli) fn check_session<'a>(
     if !session.fleet.is_given() {
         return Ok(());
     }
-    let named = session.vitals_from.as_deref().unwrap_or_default();
+    let named = session.measure.vitals_from.as_deref().unwrap_or_default();
     let line = match () {
-        () if session.calibrate => {
+        () if session.measure.calibrate => {
             "--calibrate measures this machine, which generates no load with --hosts or --fleet; \
              omit it"
         }

@@ -2,31 +2,22 @@
 
 mod args;
 mod fleet_options;
-mod inputs;
-mod options;
-mod pace;
-mod plan;
-mod requests;
 mod run_progress;
 mod search;
-mod source;
 mod text;
-mod tls;
-mod values;
-pub(super) mod vitals_from;
 
-pub(super) use args::{RunArgs, ScheduleArgs, SessionArgs, WorkloadArgs};
+pub(super) use args::{RunArgs, SessionArgs};
 pub(super) use fleet_options::check_session;
-pub(super) use options::PlanOptions;
-pub(super) use plan::{OnlyFamily, draft, only_family, random_seed};
 pub(super) use run_progress::figures_of_slice;
-pub(super) use values::positive;
 
 use crate::report::documents::Document;
 use crate::report::headline::ListHeadline;
 use crate::report::junit;
 use sixmark_compare::gate::GateNames;
 use sixmark_document::warning_codes::is_remark;
+use sixmark_options::draft::{draft, random_seed};
+use sixmark_options::plan_options::PlanOptions;
+use sixmark_options::vitals_from;
 use sixmark_report::csv;
 use sixmark_report::text as shown;
 use sixmark_report::text::Detail;
@@ -56,7 +47,8 @@ pub(super) fn main(args: &RunArgs) -> Result<u8, CommandError> {
     files.inputs(args.workload.inputs()).check()?;
     fleet_options::check_options(args)?;
     let form = args.session.progress.form(quiet)?;
-    let host = vitals_from::host(&args.session)?;
+    let host =
+        vitals_from::host(args.session.measure.vitals_from.as_deref(), args.session.inside.lab())?;
     args.session.inside.go()?;
     let draft = args.draft(None)?;
     let extras = args.extras(host)?;
@@ -115,7 +107,7 @@ impl RunArgs {
         draft(&PlanOptions {
             workload: &self.workload,
             schedule: &self.schedule,
-            seed: self.session.seed.unwrap_or_else(random_seed),
+            seed: self.session.seed.seed.unwrap_or_else(random_seed),
             keep_secrets: self.session.keep.keeps_secrets(),
             fleet,
         })
@@ -127,13 +119,13 @@ impl RunArgs {
     /// # Errors
     /// The server's vitals are not available from the given source.
     pub(super) fn extras(&self, host: Option<VitalsFrom>) -> Result<Extras, CommandError> {
-        let (calibrate, truth) = (self.session.calibrate, self.truth);
+        let (calibrate, truth) = (self.session.measure.calibrate, self.truth);
         let vitals_from = if self.session.fleet.is_given() {
             None
         } else {
-            vitals_from::elsewhere(&self.session)?.or(host)
+            vitals_from::elsewhere(self.session.measure.vitals_from.as_deref())?.or(host)
         };
-        let vitals_from_text = self.session.vitals_from.clone();
+        let vitals_from_text = self.session.measure.vitals_from.clone();
         Ok(Extras { calibrate, truth, vitals_from, vitals_from_text })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use sixmark_study::engine::{Commands, ImportOptions, Source, check_begun, import_files};
+use sixmark_study::engine::{ImportOptions, Source, check_begun, import_files};
 use sixmark_study::import::{ImportTool, parse_levels};
 use sixmark_study::study_result::At;
 use sixmark_sys::command_error::CommandError;
@@ -44,13 +44,13 @@ pub(super) struct ImportArgs {
 type Levels = Vec<At>;
 
 /// Imports the files, and writes the document and the page.
-pub(super) fn import(args: &ImportArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
+pub(super) fn import(args: &ImportArgs) -> Result<u8, CommandError> {
     check_begun(&args.folder)?;
     let before = document_in_folder(&args.folder)?;
     // The copy of the study's file is what the cells were measured by.
     let source = Source::file(&args.folder.join("study.toml"))?;
     let form = before.form();
-    let study = source.read(form, commands).map_err(|wrongs| {
+    let study = source.read(form).map_err(|wrongs| {
         describe_mistakes(wrongs.iter().map(|wrong| wrong.of_file(&source.name)))
     })?;
     let options = ImportOptions {

@@ -2,7 +2,6 @@
 
 mod import;
 mod placed_fleet;
-mod run_options;
 mod show;
 mod study_progress;
 
@@ -26,20 +25,18 @@ use sixmark_study::sheet::{
 use sixmark_study::spec::Study;
 use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 
-pub(in crate::cli) use run_options::with_commands;
-
 use super::files::CommandFiles;
 use super::fleet::args::FleetArgs;
 use super::keep::{self, Keeper};
 use super::out::{self, OutputPlace, complain, print};
 use super::progress::ProgressArgs;
 use super::stop_flag;
-use super::times::positive_time;
 use sixmark_lab as lab;
+use sixmark_options::times::positive_time;
 use sixmark_study::engine as study;
 use sixmark_study::engine::{
-    Commands, ElsewhereOptions, Finished, ForService, GivenProgram, Options, OptionsOfCells,
-    SetUpLevel, Source, WrongOption,
+    ElsewhereOptions, Finished, ForService, GivenProgram, Options, OptionsOfCells, SetUpLevel,
+    Source, WrongOption,
 };
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::enclosure::Rights;
@@ -220,29 +217,21 @@ struct ClaimsArgs {
 /// Runs the given subcommand.
 pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
     match args.command {
-        StudyCommand::Run(args) => {
-            run_options::with_commands(|commands| run_study(&args, commands))
-        }
-        StudyCommand::List => run_options::with_commands(show::list),
-        StudyCommand::Show(args) => run_options::with_commands(|commands| show(&args, commands)),
-        StudyCommand::Import(args) => {
-            run_options::with_commands(|commands| import::import(&args, commands))
-        }
-        StudyCommand::Check(args) => {
-            run_options::with_commands(|commands| check_study(&args, commands))
-        }
-        StudyCommand::Reanalyse(args) => {
-            run_options::with_commands(|commands| reanalyse(&args, commands))
-        }
+        StudyCommand::Run(args) => run_study(&args),
+        StudyCommand::List => show::list(),
+        StudyCommand::Show(args) => show(&args),
+        StudyCommand::Import(args) => import::import(&args),
+        StudyCommand::Check(args) => check_study(&args),
+        StudyCommand::Reanalyse(args) => reanalyse(&args),
         StudyCommand::Claims(args) => show_claims(&args),
     }
 }
 
-fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
+fn run_study(args: &StudyRunArgs) -> Result<u8, CommandError> {
     let (source, form) = wanted(args)?;
     check_files(args, &source)?;
     let progress = args.progress.form(args.quiet)?;
-    let (mut study, mut of_cells) = checked_study(&source, form, commands)?;
+    let (mut study, mut of_cells) = checked_study(&source, form)?;
     study::give_programs(&mut study, &args.server)?;
     let without_target = aim_study(args, &mut study)?;
     let fleet = placed_fleet::fleet_for(&args.fleet, &study)?;
@@ -254,7 +243,7 @@ fn run_study(args: &StudyRunArgs, commands: &Commands<'_>) -> Result<u8, Command
         None => None,
     };
     if omit_services(args, &mut study, rights, &without_target)? {
-        of_cells = read_options_again(&source, &study, commands)?;
+        of_cells = read_options_again(&source, &study)?;
     }
     let mut keeper = Keeper::open(&args.keep)?;
     let options = Options {
@@ -319,12 +308,8 @@ fn aim_study(
 }
 
 /// Reads the options of the cells that remain.
-fn read_options_again(
-    source: &Source,
-    study: &Study,
-    commands: &Commands<'_>,
-) -> Result<OptionsOfCells, CommandError> {
-    study::read_options(study, commands).map_err(|wrongs| {
+fn read_options_again(source: &Source, study: &Study) -> Result<OptionsOfCells, CommandError> {
+    study::read_options(study).map_err(|wrongs| {
         let first = wrongs.into_iter().next();
         CommandError::Usage(first.map_or(String::new(), |one| describe_wrong_option(source, one)))
     })
@@ -403,14 +388,10 @@ fn document_in_folder(folder: &Path) -> Result<StudyResult, CommandError> {
 
 /// Returns the study and the options of its cells if they are valid. Otherwise, prints all error
 /// messages but the last, and returns that.
-fn checked_study(
-    source: &Source,
-    form: Form,
-    commands: &Commands<'_>,
-) -> Result<(Study, OptionsOfCells), CommandError> {
+fn checked_study(source: &Source, form: Form) -> Result<(Study, OptionsOfCells), CommandError> {
     let mut lines = Vec::new();
-    match source.read(form, commands) {
-        Ok(study) => match study::read_options(&study, commands) {
+    match source.read(form) {
+        Ok(study) => match study::read_options(&study) {
             Ok(of_cells) => return Ok((study, of_cells)),
             Err(wrongs) => {
                 lines.extend(wrongs.into_iter().map(|wrong| describe_wrong_option(source, wrong)))
@@ -461,7 +442,7 @@ fn show_outcome(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandE
     )))
 }
 
-fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
+fn show(args: &ShowArgs) -> Result<u8, CommandError> {
     let path = Path::new(&args.study);
     if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
         let written = if args.markdown { study_markdown } else { study_text };
@@ -469,7 +450,7 @@ fn show(args: &ShowArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
     }
     let source = Source::find(&args.study)?;
     let form = Form { quick: args.quick, full: args.full, in_lab: args.in_lab };
-    let (study, _) = checked_study(&source, form, commands)?;
+    let (study, _) = checked_study(&source, form)?;
     // A probe of a file that somebody wants to look at first is not run.
     let omitted = study::omissions(&study, None, source.is_builtin())?;
     print(&show::describe(&study, &omitted)).map(|()| 0)
@@ -493,19 +474,19 @@ fn other_forms(study: &Study) -> Vec<Form> {
     all.filter(|form| *form != Form::default()).collect()
 }
 
-fn check_study(args: &CheckArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
+fn check_study(args: &CheckArgs) -> Result<u8, CommandError> {
     let source = Source::find(&args.study)?;
-    let (study, _) = checked_study(&source, Form::default(), commands)?;
+    let (study, _) = checked_study(&source, Form::default())?;
     // The other forms have levels of their own.
     for form in other_forms(&study) {
-        checked_study(&source, form, commands)?;
+        checked_study(&source, form)?;
     }
     print(&format!("{}: no mistakes found; {}\n", source.name, show::amount(&study))).map(|()| 0)
 }
 
-fn reanalyse(args: &ReanalyseArgs, commands: &Commands<'_>) -> Result<u8, CommandError> {
+fn reanalyse(args: &ReanalyseArgs) -> Result<u8, CommandError> {
     let source = Source::find(&args.study)?;
-    let (study, _) = checked_study(&source, Form::default(), commands)?;
+    let (study, _) = checked_study(&source, Form::default())?;
     let Some(figures) = &study.published else {
         let line =
             format!("'{}' has no published figures (published = \"published.toml\")", study.name);

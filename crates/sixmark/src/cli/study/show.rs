@@ -13,7 +13,7 @@ use sixmark_study::study_result::CellOrder;
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
-use sixmark_study::engine::{Commands, Need, Source, builtin_names, needs};
+use sixmark_study::engine::{Need, Source, builtin_names, needs};
 use sixmark_study::sheet::describe_omitted;
 use sixmark_sys::command_error::CommandError;
 
@@ -21,10 +21,10 @@ use sixmark_sys::command_error::CommandError;
 const SHOWN: usize = 20;
 
 /// Prints the built-in studies, one line each.
-pub(super) fn list(commands: &Commands<'_>) -> Result<u8, CommandError> {
+pub(super) fn list() -> Result<u8, CommandError> {
     let mut text = String::new();
     for name in builtin_names() {
-        let (study, _) = super::checked_study(&Source::find(name)?, Form::default(), commands)?;
+        let (study, _) = super::checked_study(&Source::find(name)?, Form::default())?;
         let line = format!("{name:<12}{}", study.title);
         let _ = writeln!(text, "{}", hanging(&line, width()));
     }

@@ -11,7 +11,7 @@ use sixmark_units::family::{Family, PerFamily};
 
 use super::super::listen::Listen;
 use super::super::out::OutputPlace;
-use super::super::times::positive_time;
+use sixmark_options::times::positive_time;
 use sixmark_sys::command_error::CommandError;
 
 /// Generate background traffic over both families.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::listen::Listen;
 use super::super::out::OutputPlace;
-use super::super::times::positive_time;
+use sixmark_options::times::positive_time;
 
 /// Show kernel counters: CPUs, packets, sockets, processes.
 ///

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::super::files::CommandFiles;
 use super::super::out::OutputPlace;
 use super::super::progress::ProgressArgs;
-use super::super::times::positive_time;
 use super::super::{gates, inside, keep};
+use sixmark_options::times::positive_time;
 use sixmark_sys::command_error::CommandError;
 use sixmark_watch::engine::{LiveSettings, WatchSettings};
 

@@ -2,20 +2,11 @@
 //!
 //! A command takes the groups that mean something to it, and so lacks the options of the others.
 
-mod connection;
-mod fill;
-mod load;
-mod request;
 mod session;
-mod target;
-mod workload;
 
-pub(in crate::cli) use connection::ConnectionArgs;
-pub(in crate::cli) use load::ScheduleArgs;
-pub(in crate::cli) use request::RequestArgs;
 pub(in crate::cli) use session::SessionArgs;
-pub(in crate::cli) use target::TargetArgs;
-pub(in crate::cli) use workload::WorkloadArgs;
+
+use sixmark_options::args::{ScheduleArgs, WorkloadArgs};
 
 use super::super::detail::DetailArgs;
 use super::super::out::OutputPlace;

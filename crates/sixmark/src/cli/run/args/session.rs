@@ -9,6 +9,7 @@ use crate::cli::inside::InsideArgs;
 use crate::cli::keep::KeepArgs;
 use crate::cli::out::OutputPlace;
 use crate::cli::progress::ProgressArgs;
+use sixmark_options::args::{MeasureArgs, SeedArgs};
 
 /// Options of a command as a whole: where it runs, what else it measures, its gates, and where
 /// documents are written.
@@ -21,16 +22,8 @@ pub(in crate::cli) struct SessionArgs {
     #[command(flatten)]
     pub(in crate::cli) fleet: FleetArgs,
 
-    /// First measure the time that sixmark itself adds, with its own server on loopback over
-    /// HTTP/1.1 without TLS
-    #[arg(long, help_heading = "Measurement", display_order = 1)]
-    pub(in crate::cli) calibrate: bool,
-
-    /// Source of the server's resource use, to report what a request of each family costs the
-    /// server: a file that `sixmark vitals --jsonl` writes there, the URL of its node_exporter or
-    /// of `sixmark vitals --prometheus`, or lab:HOST
-    #[arg(long, value_name = "FILE|URL|lab:HOST", help_heading = "Measurement")]
-    pub(in crate::cli) vitals_from: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) measure: MeasureArgs,
 
     #[command(flatten)]
     pub(in crate::cli) gates: GateArgs,
@@ -53,9 +46,8 @@ pub(in crate::cli) struct SessionArgs {
     #[command(flatten)]
     pub(in crate::cli) progress: ProgressArgs,
 
-    /// Seed of schedules over several addresses and of Poisson arrivals [default: random]
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub(in crate::cli) seed: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) seed: SeedArgs,
 }
 
 impl SessionArgs {
@@ -66,7 +58,7 @@ impl SessionArgs {
             .document("--junit", self.gates.junit.as_ref())
             .document("--html", self.html.as_ref())
             // A URL or `lab:HOST` does not match the name of any file.
-            .input("--vitals-from", self.vitals_from.as_deref().map(Path::new))
+            .input("--vitals-from", self.measure.vitals_from.as_deref().map(Path::new))
             .input("--creds", self.fleet.creds())
             .store(self.keep.store())
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Parses a time with its unit. Without a unit, it is in seconds.
-pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
+pub fn parse_time(text: &str) -> Result<Duration, String> {
     let parsed = if text.bytes().all(|b| b.is_ascii_digit()) {
         humantime::parse_duration(&format!("{text}s"))
     } else {
@@ -16,7 +16,7 @@ pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
 }
 
 /// Parses a time above 0.
-pub(super) fn positive_time(text: &str) -> Result<Duration, String> {
+pub fn positive_time(text: &str) -> Result<Duration, String> {
     match parse_time(text)? {
         Duration::ZERO => Err("must be above 0".to_owned()),
         time => Ok(time),

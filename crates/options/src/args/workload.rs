@@ -6,33 +6,33 @@ use super::connection::ConnectionArgs;
 use super::load::{LoadArgs, OpenLoopArgs};
 use super::request::RequestArgs;
 use super::target::TargetArgs;
-use crate::cli::run::tls::TlsArgs;
-use crate::cli::run::values::timestamps;
+use crate::tls::TlsArgs;
+use crate::values::timestamps;
 
 /// Options for the load.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
-pub(in crate::cli) struct WorkloadArgs {
+pub struct WorkloadArgs {
     #[command(flatten)]
-    pub(in crate::cli) target: TargetArgs,
+    pub target: TargetArgs,
 
     #[command(flatten)]
-    pub(in crate::cli) load: LoadArgs,
+    pub load: LoadArgs,
 
     #[command(flatten)]
-    pub(in crate::cli) open_loop: OpenLoopArgs,
+    pub open_loop: OpenLoopArgs,
 
     #[command(flatten)]
-    pub(in crate::cli) connection: ConnectionArgs,
+    pub connection: ConnectionArgs,
 
     #[command(flatten)]
-    pub(in crate::cli) request: RequestArgs,
+    pub request: RequestArgs,
 
     #[command(flatten)]
-    pub(in crate::cli) tls: TlsArgs,
+    pub tls: TlsArgs,
 
     /// Clock for connect, send and receive: kernel excludes sixmark's own delays, HTTP/1.1 only
     #[arg(long, value_name = "user|kernel", default_value = "user", value_parser = timestamps,
           help_heading = "Measurement", display_order = 0)]
-    pub(in crate::cli) timestamps: Timestamps,
+    pub timestamps: Timestamps,
 }

@@ -17,13 +17,13 @@ use sixmark_result::failed_lookup::{
 };
 use sixmark_units::family::Family;
 
-use super::args::{ConnectionArgs, TargetArgs, WorkloadArgs};
-use super::options::PlanOptions;
-use super::pace;
-use super::requests::{self, Sent};
-use super::search;
-use super::source;
-use super::tls::{self, TlsArgs};
+use crate::args::{ConnectionArgs, TargetArgs, WorkloadArgs};
+use crate::pace;
+use crate::plan_options::PlanOptions;
+use crate::requests::{self, Sent};
+use crate::search;
+use crate::source;
+use crate::tls::{self, TlsArgs};
 use sixmark_result::warnings as warning;
 use sixmark_run::Draft;
 use sixmark_run::resolve::Resolver;
@@ -49,7 +49,7 @@ const TO_MEND_LOOKUPS: &str =
 ///
 /// # Errors
 /// The options contradict one another, a file can't be read, or a name can't be looked up.
-pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandError> {
+pub fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandError> {
     let WorkloadArgs { target, request, connection, tls, .. } = options.workload;
     let entries = entries(options)?;
     tls::check_tls(tls, &entries)?;
@@ -96,11 +96,12 @@ pub(in crate::cli) fn draft(options: &PlanOptions<'_>) -> Result<Draft, CommandE
 }
 
 /// The only family that the targets of a command have.
-pub(in crate::cli) struct OnlyFamily {
-    pub(in crate::cli) family: Family,
+pub struct OnlyFamily {
+    /// The family.
+    pub family: Family,
     /// Which name was found to have no address of the other family. `None` if that one was not
     /// asked for, or if no look-up is the reason.
-    pub(in crate::cli) absence: Option<String>,
+    pub absence: Option<String>,
 }
 
 /// Returns the family that was asked for, or the only one that the addresses of the URLs on the
@@ -109,7 +110,7 @@ pub(in crate::cli) struct OnlyFamily {
 /// # Errors
 /// A URL is invalid, or the look-up of its name failed for one of two families: the other is not
 /// the only one.
-pub(in crate::cli) fn only_family(args: &TargetArgs) -> Result<Option<OnlyFamily>, CommandError> {
+pub fn only_family(args: &TargetArgs) -> Result<Option<OnlyFamily>, CommandError> {
     let asked = [(args.ipv6, Family::Ipv6), (args.ipv4, Family::Ipv4)];
     if let Some((_, family)) = asked.into_iter().find(|(asked, _)| *asked) {
         return Ok(Some(OnlyFamily { family, absence: None }));
@@ -151,7 +152,7 @@ fn entries(options: &PlanOptions<'_>) -> Result<Vec<ListEntry>, CommandError> {
 /// Parses a target of the command line. If a recording is replayed, it may be a misplaced value of
 /// `--replay`, and the error says so.
 fn entry(args: &TargetArgs, text: &str, replays: bool) -> Result<ListEntry, CommandError> {
-    if replays && super::values::speed(text).is_ok() {
+    if replays && crate::values::speed(text).is_ok() {
         let line = format!("'{text}' is not a URL; write a speed as --replay={text}");
         return Err(CommandError::Usage(line));
     }
@@ -392,7 +393,7 @@ fn http(args: &ConnectionArgs, tls: &TlsArgs) -> Result<Http, CommandError> {
 }
 
 /// Returns a new seed. It differs from run to run.
-pub(in crate::cli) fn random_seed() -> u64 {
+pub fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     // 53 bits: every reader of JSON keeps such a number exactly (RFC 8259, 6).
     RandomState::new().build_hasher().finish() >> 11

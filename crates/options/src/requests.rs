@@ -1,6 +1,6 @@
 //! The requests to send: one that the options describe, or the mix of a file.
 
-use super::values::RequestFormat;
+use crate::values::RequestFormat;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -18,8 +18,8 @@ use sixmark_plan::plan::secrets::basic_authorization;
 use sixmark_plan::plan::{Body, PlanRequests, Request, Target, requests};
 use sixmark_plan::template::Template;
 
-use super::args::RequestArgs;
-use super::options::PlanOptions;
+use crate::args::RequestArgs;
+use crate::plan_options::PlanOptions;
 use sixmark_result::warnings as warning;
 use sixmark_result::warnings::{ENTRIES, LINES, Unit};
 use sixmark_sys::command_error::CommandError;
@@ -32,16 +32,16 @@ const LONGEST_LINE: u64 = 1 << 20;
 
 /// The requests that the options describe.
 #[derive(Debug)]
-pub(super) struct Sent {
-    pub(super) requests: PlanRequests,
+pub(crate) struct Sent {
+    pub(crate) requests: PlanRequests,
     /// The times of the requests. `None` unless a recording is replayed.
-    pub(super) timetable: Option<Timetable>,
+    pub(crate) timetable: Option<Timetable>,
     /// Warnings about entries of the file that are left out, or are not sent as recorded.
-    pub(super) warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// Returns the requests that the options describe.
-pub(super) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent, CommandError> {
+pub(crate) fn sent(options: &PlanOptions<'_>, targets: &[Target]) -> Result<Sent, CommandError> {
     let args = &options.workload.request;
     let fields = args.header.iter().cloned().chain(authorization(args)?);
     let fields: Vec<_> = fields.map(|(name, value)| (name, Template::constant(value))).collect();
@@ -79,7 +79,7 @@ fn authorization(args: &RequestArgs) -> Result<Option<(String, String)>, Command
 
 /// Returns the files that a request file names, as far as it can be read. Pipes are not read here,
 /// because they can be read only once.
-pub(super) fn files_named(args: &RequestArgs, file: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_named(args: &RequestArgs, file: &Path) -> Vec<PathBuf> {
     let mut named = Vec::new();
     if let Some(text) = toml_text(args, file) {
         let folder = file.parent().unwrap_or(Path::new(""));
@@ -304,8 +304,8 @@ fn format_of(beginning: &[u8]) -> RequestFormat {
 
 #[cfg(test)]
 mod tests {
-    use super::super::values::speed;
     use super::*;
+    use crate::values::speed;
 
     #[test]
     fn detects_the_request_file_format_from_its_beginning() {

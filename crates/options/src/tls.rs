@@ -17,7 +17,7 @@ use sixmark_sys::command_error::CommandError;
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "TLS")]
-pub(in crate::cli) struct TlsArgs {
+pub struct TlsArgs {
     /// CA certificates to trust instead of the system's (PEM)
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     cacert: Option<PathBuf>,
@@ -63,12 +63,12 @@ pub(in crate::cli) struct TlsArgs {
 
 impl TlsArgs {
     /// Returns the options that name files, with their values.
-    pub(super) fn inputs(&self) -> [(&'static str, &Option<PathBuf>); 3] {
+    pub(crate) fn inputs(&self) -> [(&'static str, &Option<PathBuf>); 3] {
         [("--cacert", &self.cacert), ("--cert", &self.cert), ("--key", &self.key)]
     }
 
     /// Returns the file names, for changing them.
-    pub(super) fn files(&mut self) -> [&mut Option<PathBuf>; 3] {
+    pub(crate) fn files(&mut self) -> [&mut Option<PathBuf>; 3] {
         [&mut self.cacert, &mut self.cert, &mut self.key]
     }
 }
@@ -78,13 +78,13 @@ impl TlsArgs {
 struct List(Vec<String>);
 
 /// Returns the name that the server's certificate must have. `None` unless the URL is `https://`.
-pub(super) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
+pub(crate) fn server_name(url: &Url, args: &TlsArgs) -> Option<String> {
     let named = || args.sni.clone().unwrap_or_else(|| url.server_name());
     (url.scheme == Scheme::Https).then(named)
 }
 
 /// Returns an error if a TLS option other than `--insecure` is given but no target uses TLS.
-pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), CommandError> {
+pub(crate) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), CommandError> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     match given(args) {
         Some(option) if !secure => {
@@ -96,7 +96,7 @@ pub(super) fn check_tls(args: &TlsArgs, entries: &[ListEntry]) -> Result<(), Com
 
 /// Returns a remark if `--insecure` is given but no target uses TLS. It is no error: many people
 /// always write `-k`.
-pub(super) fn unused_insecure(args: &TlsArgs, entries: &[ListEntry]) -> Option<Warning> {
+pub(crate) fn unused_insecure(args: &TlsArgs, entries: &[ListEntry]) -> Option<Warning> {
     let secure = entries.iter().any(|entry| entry.url.scheme == Scheme::Https);
     (args.insecure && !secure).then(warning::insecure_unused)
 }
@@ -104,7 +104,7 @@ pub(super) fn unused_insecure(args: &TlsArgs, entries: &[ListEntry]) -> Option<W
 /// Returns an error if the protocols that are offered (ALPN) don't fit the version of HTTP. The
 /// server may choose any of them, so the version in use must be among them, and HTTP/1.1 can't
 /// continue if the server chooses another.
-pub(super) fn agrees(args: &TlsArgs, http: Http) -> Result<(), CommandError> {
+pub(crate) fn agrees(args: &TlsArgs, http: Http) -> Result<(), CommandError> {
     let Some(List(offered)) = &args.alpn else { return Ok(()) };
     let offers = |name: &str| offered.iter().any(|other| other == name);
     let all = || offered.join(",");
@@ -139,7 +139,7 @@ fn given(args: &TlsArgs) -> Option<&'static str> {
 }
 
 /// Returns the TLS part of the plan. `None` if no target uses TLS.
-pub(super) fn plan(
+pub(crate) fn plan(
     args: &TlsArgs,
     targets: &[Target],
     http: Http,

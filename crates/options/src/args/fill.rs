@@ -4,27 +4,31 @@ use std::path::PathBuf;
 
 use sixmark_document::braces::fill;
 
-use super::RunArgs;
+use super::{MeasureArgs, WorkloadArgs};
 
 /// Returns the value of a name in braces, if it is known.
 type Known<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-impl RunArgs {
+impl MeasureArgs {
+    /// Replaces the names in braces that `value` knows.
+    pub fn fill_braces(&mut self, value: Known<'_>) {
+        for text in self.vitals_from.iter_mut() {
+            *text = fill(text, value);
+        }
+    }
+}
+
+impl WorkloadArgs {
     /// Replaces the names in braces that `value` knows, in texts that are sent and in file names.
     /// The values of other options can't contain braces.
-    pub(in crate::cli) fn fill_braces(&mut self, value: Known<'_>) {
-        let (target, request) = (&mut self.workload.target, &mut self.workload.request);
-        let tls = self.workload.tls.files();
+    pub fn fill_braces(&mut self, value: Known<'_>) {
+        let (target, request) = (&mut self.target, &mut self.request);
+        let tls = self.tls.files();
         let files = [&mut target.targets, &mut request.body_file, &mut request.requests];
         for file in files.into_iter().chain(tls).flatten() {
             fill_file(file, value);
         }
-        let texts = [
-            &mut request.body,
-            &mut request.user,
-            &mut request.har_host,
-            &mut self.session.vitals_from,
-        ];
+        let texts = [&mut request.body, &mut request.user, &mut request.har_host];
         let fields = request.header.iter_mut().map(|(_, text)| text);
         for text in texts.into_iter().flatten().chain(fields).chain([&mut target.path]) {
             *text = fill(text, value);

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::args::WorkloadArgs;
-use super::requests::files_named;
+use crate::args::WorkloadArgs;
+use crate::requests::files_named;
 
 impl WorkloadArgs {
     /// Returns the files that the options name, and those that a request file names, each with its
     /// option.
-    pub(in crate::cli) fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+    pub fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         let (target, request) = (&self.target, &self.request);
         let own = [
             ("--targets", &target.targets),

@@ -3,21 +3,26 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use super::args::SessionArgs;
 use sixmark_lab::control_socket;
 use sixmark_sys::command_error::CommandError;
 use sixmark_vitals::engine::VitalsFrom;
 
 /// Opens the source if it is a host of a lab. This must happen before the process enters a lab,
 /// from whose hosts the lab's control socket can't be reached.
-pub(in crate::cli) fn host(args: &SessionArgs) -> Result<Option<VitalsFrom>, CommandError> {
-    let named = args.vitals_from.as_deref().filter(|text| is_host(text));
-    named.map(|text| VitalsFrom::find(text, |host| network_of(host, args.inside.lab()))).transpose()
+///
+/// # Errors
+/// There is no such host, or its counters can't be read.
+pub fn host(text: Option<&str>, lab: Option<&str>) -> Result<Option<VitalsFrom>, CommandError> {
+    let named = text.filter(|text| is_host(text));
+    named.map(|text| VitalsFrom::find(text, |host| network_of(host, lab))).transpose()
 }
 
 /// Opens the source if it is a file or a URL. It is read from where the load is generated.
-pub(in crate::cli) fn elsewhere(args: &SessionArgs) -> Result<Option<VitalsFrom>, CommandError> {
-    let named = args.vitals_from.as_deref().filter(|text| !is_host(text));
+///
+/// # Errors
+/// It can't be read.
+pub fn elsewhere(text: Option<&str>) -> Result<Option<VitalsFrom>, CommandError> {
+    let named = text.filter(|text| !is_host(text));
     named.map(|text| VitalsFrom::find(text, |host| network_of(host, None))).transpose()
 }
 

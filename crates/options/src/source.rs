@@ -9,7 +9,7 @@ use sixmark_sys::command_error::CommandError;
 
 /// A `--source` as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum WantedSource {
+pub enum WantedSource {
     Addresses(SourceAddresses),
     Interface(String),
 }
@@ -55,7 +55,7 @@ fn source(
 }
 
 /// Returns the local addresses of each family.
-pub(super) fn sources(
+pub(crate) fn sources(
     wanted: &[WantedSource],
 ) -> Result<PerFamily<Vec<SourceAddresses>>, CommandError> {
     let mut found = PerFamily::<Vec<SourceAddresses>>::default();

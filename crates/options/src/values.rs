@@ -10,10 +10,10 @@ use sixmark_plan::pace::{ArrivalProcess, Overload, RateStage, RequestRate, Speed
 use sixmark_plan::plan::timestamps::Timestamps;
 use sixmark_plan::plan::{Close, Driver};
 
-use crate::cli::times::{parse_time, positive_time};
+use crate::times::{parse_time, positive_time};
 
 /// Parses `FROM:TO:DURATION`.
-pub(in crate::cli) fn ramp(text: &str) -> Result<RateStage, String> {
+pub(crate) fn ramp(text: &str) -> Result<RateStage, String> {
     let parts: Vec<&str> = text.split(':').collect();
     let [from, to, duration] = parts[..] else {
         return Err(format!("'{text}' is not FROM:TO:DURATION, as in 0:1000/s:1m"));
@@ -23,13 +23,13 @@ pub(in crate::cli) fn ramp(text: &str) -> Result<RateStage, String> {
 }
 
 /// Parses `RATE:DURATION`.
-pub(in crate::cli) fn step(text: &str) -> Result<RateStage, String> {
+pub(crate) fn step(text: &str) -> Result<RateStage, String> {
     let wrong = || format!("'{text}' is not RATE:DURATION, as in 100:10s,200:10s");
     let (rate, duration) = text.split_once(':').ok_or_else(wrong)?;
     Ok(RateStage::level(rate.parse::<RequestRate>()?, positive_time(duration)?))
 }
 
-pub(in crate::cli) fn process(text: &str) -> Result<ArrivalProcess, String> {
+pub(crate) fn process(text: &str) -> Result<ArrivalProcess, String> {
     match text {
         "constant" => Ok(ArrivalProcess::Constant),
         "poisson" => Ok(ArrivalProcess::Poisson),
@@ -37,7 +37,7 @@ pub(in crate::cli) fn process(text: &str) -> Result<ArrivalProcess, String> {
     }
 }
 
-pub(in crate::cli) fn overload(text: &str) -> Result<Overload, String> {
+pub(crate) fn overload(text: &str) -> Result<Overload, String> {
     match text {
         "wait" => Ok(Overload::Wait),
         "drop" => Ok(Overload::Drop),
@@ -47,14 +47,14 @@ pub(in crate::cli) fn overload(text: &str) -> Result<Overload, String> {
 
 /// The format of a file of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum RequestFormat {
+pub enum RequestFormat {
     Toml,
     Har,
     Log,
 }
 
 /// Parses the value of `--requests`. A number is refused: it is probably meant for `-n`.
-pub(in crate::cli) fn file(text: &str) -> Result<PathBuf, String> {
+pub(crate) fn file(text: &str) -> Result<PathBuf, String> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         Err(format!("expected a file; for a number of requests use -n {text}"))
     } else {
@@ -62,7 +62,7 @@ pub(in crate::cli) fn file(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-pub(in crate::cli) fn format(text: &str) -> Result<RequestFormat, String> {
+pub(crate) fn format(text: &str) -> Result<RequestFormat, String> {
     match text {
         "toml" => Ok(RequestFormat::Toml),
         "har" => Ok(RequestFormat::Har),
@@ -72,12 +72,12 @@ pub(in crate::cli) fn format(text: &str) -> Result<RequestFormat, String> {
 }
 
 /// Parses the value of `--log-format`.
-pub(in crate::cli) fn log_format(text: &str) -> Result<&'static LogFormat, String> {
+pub(crate) fn log_format(text: &str) -> Result<&'static LogFormat, String> {
     LogFormat::named(text).ok_or_else(|| format!("expected one of {}", LogFormat::names()))
 }
 
 /// Parses the value of `--replay`: `2x`, `0.5`.
-pub(in crate::cli) fn speed(text: &str) -> Result<Speed, String> {
+pub(crate) fn speed(text: &str) -> Result<Speed, String> {
     let number = text.strip_suffix('x').unwrap_or(text);
     let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let speed = number.parse().ok().filter(|speed| plain && (0.001..=1_000.0).contains(speed));
@@ -86,7 +86,7 @@ pub(in crate::cli) fn speed(text: &str) -> Result<Speed, String> {
 
 /// Parses a count of at least 1: `500`, `10k`, `2M`. Rust's own error message for zero would speak
 /// of its types.
-pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
+pub fn positive<T: FromStr>(text: &str) -> Result<T, String> {
     let zeros = [('k', "000"), ('M', "000000")];
     let with_zeros =
         |(letter, zeros)| text.strip_suffix(letter).map(|digits| digits.to_owned() + zeros);
@@ -95,7 +95,7 @@ pub(in crate::cli) fn positive<T: FromStr>(text: &str) -> Result<T, String> {
     digits.parse().map_err(|_| wrong.to_owned())
 }
 
-pub(in crate::cli) fn linger(text: &str) -> Result<Duration, String> {
+pub(crate) fn linger(text: &str) -> Result<Duration, String> {
     let bounds = Duration::from_micros(1)..=Duration::from_secs(1);
     parse_time(text).and_then(|linger| {
         if linger.is_zero() || bounds.contains(&linger) {
@@ -106,7 +106,7 @@ pub(in crate::cli) fn linger(text: &str) -> Result<Duration, String> {
     })
 }
 
-pub(in crate::cli) fn close(text: &str) -> Result<Close, String> {
+pub(crate) fn close(text: &str) -> Result<Close, String> {
     match text {
         "fin" => Ok(Close::Fin),
         "rst" => Ok(Close::Rst),
@@ -114,7 +114,7 @@ pub(in crate::cli) fn close(text: &str) -> Result<Close, String> {
     }
 }
 
-pub(in crate::cli) fn driver(text: &str) -> Result<Driver, String> {
+pub(crate) fn driver(text: &str) -> Result<Driver, String> {
     match text {
         "auto" => Ok(Driver::Auto),
         "uring" => Ok(Driver::Uring),
@@ -123,7 +123,7 @@ pub(in crate::cli) fn driver(text: &str) -> Result<Driver, String> {
     }
 }
 
-pub(in crate::cli) fn timestamps(text: &str) -> Result<Timestamps, String> {
+pub(crate) fn timestamps(text: &str) -> Result<Timestamps, String> {
     match text {
         "user" => Ok(Timestamps::User),
         "kernel" => Ok(Timestamps::Kernel),
@@ -133,7 +133,7 @@ pub(in crate::cli) fn timestamps(text: &str) -> Result<Timestamps, String> {
 
 /// Checks the value of `--user`: a user name and a password, separated by the first colon, without
 /// control characters (RFC 7617, 2).
-pub(in crate::cli) fn credentials(text: &str) -> Result<String, String> {
+pub(crate) fn credentials(text: &str) -> Result<String, String> {
     match text.contains(':') {
         _ if text.chars().any(char::is_control) => {
             Err("a user name or password can't contain control characters".to_owned())
@@ -144,7 +144,7 @@ pub(in crate::cli) fn credentials(text: &str) -> Result<String, String> {
     }
 }
 
-pub(in crate::cli) fn method(text: &str) -> Result<String, String> {
+pub(crate) fn method(text: &str) -> Result<String, String> {
     check_method(text).map(|()| text.to_owned())
 }
 

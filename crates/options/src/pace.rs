@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use sixmark_plan::pace::{ArrivalProcess, OpenLoop, Overload, Pace, RateStage, Timetable};
 
-use super::options::PlanOptions;
-use super::search::FIRST;
+use crate::plan_options::PlanOptions;
+use crate::search::FIRST;
 use sixmark_sys::command_error::CommandError;
 
 /// Returns what decides when exchanges start: the closed loop, a rate, or the times of a recording.
-pub(super) fn pace(
+pub(crate) fn pace(
     options: &PlanOptions<'_>,
     timetable: Option<Timetable>,
 ) -> Result<Pace, CommandError> {

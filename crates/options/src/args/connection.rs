@@ -4,50 +4,50 @@ use std::num::NonZeroU32;
 
 use sixmark_plan::plan::Close;
 
-use crate::cli::run::values::{close, positive};
+use crate::values::{close, positive};
 
 /// Options for the protocol and the lifetime of connections.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Connections")]
-pub(in crate::cli) struct ConnectionArgs {
+pub struct ConnectionArgs {
     /// Use HTTP/1.0; connections stay open only if the server agrees
     #[arg(long = "http1.0", conflicts_with_all = ["http2", "http2_prior_knowledge", "http3"])]
-    pub(in crate::cli) http1_0: bool,
+    pub http1_0: bool,
 
     /// Use HTTP/2, negotiated in TLS (ALPN)
     #[arg(long, conflicts_with_all = ["http3", "http2_prior_knowledge"])]
-    pub(in crate::cli) http2: bool,
+    pub http2: bool,
 
     /// Use HTTP/2 without negotiation, with or without TLS
     #[arg(long, conflicts_with = "http3")]
-    pub(in crate::cli) http2_prior_knowledge: bool,
+    pub http2_prior_knowledge: bool,
 
     /// Use HTTP/3, over QUIC
     #[arg(long)]
-    pub(in crate::cli) http3: bool,
+    pub http3: bool,
 
     /// Exchanges in flight on each HTTP/2 or HTTP/3 connection [default: 1]
     #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
-    pub(in crate::cli) streams: Option<NonZeroU32>,
+    pub streams: Option<NonZeroU32>,
 
     /// New connection for each request
     #[arg(long, conflicts_with = "requests_per_connection")]
-    pub(in crate::cli) no_keep_alive: bool,
+    pub no_keep_alive: bool,
 
     /// Open -c connections before the load begins, and use them in turn
     #[arg(long, conflicts_with_all = ["no_keep_alive", "requests_per_connection"])]
-    pub(in crate::cli) preopen: bool,
+    pub preopen: bool,
 
     /// Do not resend a request whose kept HTTP/1 connection the server closed before answering
     #[arg(long)]
-    pub(in crate::cli) no_resend: bool,
+    pub no_resend: bool,
 
     /// Close a connection after this many requests
     #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>)]
-    pub(in crate::cli) requests_per_connection: Option<NonZeroU32>,
+    pub requests_per_connection: Option<NonZeroU32>,
 
     /// How sixmark closes connections; not for --http3, whose QUIC has only one way
     #[arg(long, value_name = "fin|rst", default_value = "fin", value_parser = close)]
-    pub(in crate::cli) close: Close,
+    pub close: Close,
 }
