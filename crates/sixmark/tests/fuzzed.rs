@@ -10,6 +10,8 @@ use std::fs;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
+// Only the targets use it.
+use sixmark_http as _;
 use sixmark_units::random::Random;
 use targets::{TARGETS, Target};
 

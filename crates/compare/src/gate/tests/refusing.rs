@@ -68,7 +68,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "ipv6.rtt > 1ms",
-        "column 6: ipv6 has no figure 'rtt': connect, tls, interim, wait, ttfb, transfer, slip, service, response, lifetime, sent, completed, unaccepted, failed, failures, abandoned, requests_per_s, goodput, redirects, followed, dropped, unsent, waited, resent, interim_responses, write_errors, opened, closed, reset_sent, displaced, unopened, wait_delay, outcome",
+        "column 6: ipv6 has no figure 'rtt': connect, tls, interim, wait, ttfb, transfer, slip, service, response, lifetime, sent, completed, unaccepted, failed, failures, abandoned, requests_per_s, goodput, redirects, followed, dropped, unsent, waited, resent, interim_responses, write_errors, sends_per_exchange, receives_per_exchange, datagrams_sent_per_exchange, datagrams_received_per_exchange, opened, closed, reset_sent, displaced, unopened, wait_delay, outcome",
     ),
     (
         "ipv6.response > 1ms",
