@@ -5,7 +5,7 @@ use sixmark_sys::driver::Arrival;
 /// The number of pieces into which bytes that arrived one after the other are divided at most.
 const PIECES: u64 = 16;
 /// The shortest difference, nanoseconds, for which bytes are divided.
-const STEP: u64 = 1_000;
+const STEP_NS: u64 = 1_000;
 
 /// How long before the time of an event its bytes had arrived, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Lateness {
     /// the last, whose times are known, bytes are taken to have arrived at a constant rate.
     pub(crate) fn divide(self, bytes: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
         let span = self.first.saturating_sub(self.last);
-        let pieces = (span / STEP).clamp(1, PIECES);
+        let pieces = (span / STEP_NS).clamp(1, PIECES);
         let size = bytes.len().div_ceil(pieces as usize).max(1);
         let lateness = move |piece: u64| match pieces {
             1 => self.first,

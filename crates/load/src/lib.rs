@@ -57,20 +57,20 @@ use sixmark_units::family::Family;
 
 /// If an exchange starts later than this after it was due, in nanoseconds, although a concurrency
 /// slot was free, the generator can't keep up.
-const LATE: u64 = 1_000_000;
+const LATE_NS: u64 = 1_000_000;
 
 /// Minimum length of a slice that shows how busy a worker is, in nanoseconds. In a shorter one,
 /// opening connections and other short-lived work distort the share.
-const SHORT: u64 = 500_000_000;
+const SHORT_NS: u64 = 500_000_000;
 
 /// If a worker wakes this much later than planned, in nanoseconds, it has stalled. On a heavily
 /// loaded machine, half of that may occur normally.
-const STALL: u64 = 1_000_000_000;
+const STALL_NS: u64 = 1_000_000_000;
 
 /// A family that gives no response for this time, in nanoseconds, is given up; before the load,
 /// this applies to an endpoint on which no connection is established. By then a connect has been
 /// retried three times (RFC 6298, 2.1 and 5.5).
-const LONGEST_WITHOUT_RESPONSE: u64 = 10_000_000_000;
+const LONGEST_WITHOUT_RESPONSE_NS: u64 = 10_000_000_000;
 
 /// The counts of all workers together.
 #[derive(Clone, Debug)]
@@ -159,7 +159,7 @@ pub fn run_share(
 /// nothing was sent in an open loop: nothing could be late then.
 fn busy(plan: &Plan, slice: &Slice) -> f64 {
     let idle = || slice.families.iter().all(|(_, family)| family.sent == 0);
-    let silent = slice.length_ns < SHORT || (plan.load.pace.open().is_some() && idle());
+    let silent = slice.length_ns < SHORT_NS || (plan.load.pace.open().is_some() && idle());
     if silent { 0.0 } else { slice.busy_ns as f64 / slice.length_ns as f64 }
 }
 

@@ -14,7 +14,7 @@ use sixmark_plan::request_form::{Changing, RequestForm};
 use sixmark_plan::template::{Template, TemplateValues};
 use sixmark_sys::driver::Message;
 use sixmark_tally::by_request::RequestNames;
-use sixmark_tally::tenth::{MOST_TENTHS, TENTH};
+use sixmark_tally::tenth::{MOST_TENTHS, TENTH_NS};
 use sixmark_units::family::{Family, PerFamily};
 
 use super::reachability::Reachability;
@@ -27,7 +27,7 @@ use sixmark_sys::command_error::CommandError;
 /// segment and never waits.
 const LONG: usize = 1_024;
 /// The duration in nanoseconds from which on a run is not recorded by tenths of a second.
-const LONG_RUN: u128 = MOST_TENTHS as u128 * TENTH as u128;
+const LONG_RUN: u128 = MOST_TENTHS as u128 * TENTH_NS as u128;
 
 /// A plan that is ready to be executed once: its requests are encoded, and its endpoints are
 /// numbered across both families.

@@ -19,7 +19,7 @@ use sixmark_sys::threads::no_thread;
 
 /// Time from when all workers are ready until they begin, in nanoseconds. Exchanges that are due at
 /// the beginning must not be late because a thread woke up late.
-const HEAD_START: u64 = 2_000_000;
+const HEAD_START_NS: u64 = 2_000_000;
 
 pub(super) type Handle = JoinHandle<Report>;
 
@@ -148,7 +148,7 @@ fn start_together(
     asker.map(|asker| asker.send(()));
     let begin = match wanted {
         // The time leaves enough room for all workers to receive it.
-        None => clock::now() + HEAD_START,
+        None => clock::now() + HEAD_START_NS,
         Some(wanted) => match wanted.recv() {
             Ok(begin) => begin,
             // Nothing is to begin; the workers see that nobody will give them a time.

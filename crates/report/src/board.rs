@@ -23,7 +23,7 @@ pub use minute::LoadMinute;
 pub use search::SearchBoard;
 
 /// The number of seconds without a response after which a family is said to have fallen away.
-const SILENT: u64 = 3;
+const SILENT_S: u64 = 3;
 /// The share of failed exchanges above which they are named first.
 const MANY_FAILED: f64 = 0.01;
 /// The age of an exchange in flight from which it is worth a doubt, in nanoseconds.
@@ -214,7 +214,7 @@ impl<'a> RunBoard<'a> {
         let mut doubts = Vec::new();
         for family in self.used() {
             let silent = self.minutes[family].silent;
-            if silent >= SILENT {
+            if silent >= SILENT_S {
                 doubts.push(format!("no response over {family} for {silent} s"));
             }
         }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 /// The number of values that a trace shows at most: the seconds of a minute.
-pub const TRACE_LENGTH: usize = 60;
+pub const TRACE_LENGTH_S: usize = 60;
 
 /// What a live view shows at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +42,7 @@ pub struct BoardPage {
     /// Lines below the rows, the most important first: those that don't fit are cut off.
     pub lines: Vec<String>,
     /// How many values a chart will have when the command ends, if that is known and fewer than
-    /// [`TRACE_LENGTH`]: its time axis is as long.
+    /// [`TRACE_LENGTH_S`]: its time axis is as long.
     pub span: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ pub struct BoardTrace {
     pub latest: String,
     /// The highest value as text.
     pub highest: String,
-    /// At most [`TRACE_LENGTH`] values of at least 0; `None` where there is none.
+    /// At most [`TRACE_LENGTH_S`] values of at least 0; `None` where there is none.
     pub values: Vec<Option<f64>>,
 }
 
@@ -86,7 +86,7 @@ pub struct LastMinute(std::collections::VecDeque<Option<f64>>);
 impl LastMinute {
     /// Adds the latest value. Values that are not finite or below 0 are none.
     pub fn push(&mut self, value: Option<f64>) {
-        if self.0.len() == TRACE_LENGTH {
+        if self.0.len() == TRACE_LENGTH_S {
             self.0.pop_front();
         }
         self.0.push_back(value.filter(|value| value.is_finite() && *value >= 0.0));
@@ -102,10 +102,10 @@ impl LastMinute {
 }
 
 /// Returns how many values there are of a duration, one a second, if they are fewer than
-/// [`TRACE_LENGTH`].
+/// [`TRACE_LENGTH_S`].
 pub fn span_of(duration: Option<Duration>) -> Option<usize> {
     let seconds = duration?.as_secs_f64().ceil();
-    (seconds < TRACE_LENGTH as f64).then(|| (seconds as usize).max(1))
+    (seconds < TRACE_LENGTH_S as f64).then(|| (seconds as usize).max(1))
 }
 
 /// Returns the time since the start, and the time after which the command ends if that is known:
@@ -138,7 +138,7 @@ mod tests {
             minute.push(Some(f64::from(second)));
         }
         let trace = minute.trace("x", |value| value.to_string());
-        assert_eq!((trace.values.len(), trace.values[0]), (TRACE_LENGTH, Some(10.0)));
+        assert_eq!((trace.values.len(), trace.values[0]), (TRACE_LENGTH_S, Some(10.0)));
         assert_eq!(trace.latest, "69");
         for none in [Some(f64::NAN), Some(-1.0), None] {
             minute.push(none);

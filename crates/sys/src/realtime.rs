@@ -6,14 +6,14 @@
 use crate::clock;
 
 /// The time between two measurements of the offset, nanoseconds.
-const PERIOD: u64 = 100_000_000;
+const PERIOD_NS: u64 = 100_000_000;
 /// The number of readings in a measurement, of which the shortest is used.
 const READINGS: usize = 8;
 /// An offset that changes by more than this within a second counts as set, nanoseconds.
 const STEP: u64 = 50_000;
 /// A timestamp further ahead than this is rejected, nanoseconds. The two clocks are read one after
 /// the other, so that a small difference is normal.
-const AHEAD: u64 = 1_000;
+const AHEAD_NS: u64 = 1_000;
 
 /// The offset between the two clocks.
 #[derive(Clone, Copy, Debug)]
@@ -39,9 +39,9 @@ impl Realtime {
         Realtime { offset: reading.offset(), measured: reading.after, steps: 0 }
     }
 
-    /// Measures the offset again if the last measurement is older than [`PERIOD`].
+    /// Measures the offset again if the last measurement is older than [`PERIOD_NS`].
     pub(crate) fn keep(&mut self, now: u64) {
-        if now.saturating_sub(self.measured) >= PERIOD {
+        if now.saturating_sub(self.measured) >= PERIOD_NS {
             self.take(read_both_clocks());
         }
     }
@@ -55,7 +55,7 @@ impl Realtime {
     /// because the clock was set.
     pub(crate) fn believe(&self, real: Option<u64>) -> Option<u64> {
         let (at, now) = (self.monotonic(real?), clock::now());
-        (at <= now + AHEAD).then(|| at.min(now))
+        (at <= now + AHEAD_NS).then(|| at.min(now))
     }
 
     /// Returns the number of times that the clock was set.
@@ -167,12 +167,12 @@ mod tests {
     fn measures_the_offset_again_only_after_a_period() {
         let mut realtime = Realtime::new();
         let first = realtime.measured;
-        realtime.keep(first + PERIOD - 1);
+        realtime.keep(first + PERIOD_NS - 1);
         assert_eq!(realtime.measured, first);
         // A reading that was interrupted is not taken; some reading is not.
         let begin = clock::now();
         while realtime.measured == first && clock::now() < begin + 300 * SECOND {
-            realtime.keep(first + PERIOD);
+            realtime.keep(first + PERIOD_NS);
         }
         assert!(realtime.measured > first);
     }

@@ -7,14 +7,14 @@ use crate::tally::{SliceTally, TenthSlice};
 use sixmark_units::family::PerFamily;
 
 /// The length of a tenth of a second in nanoseconds.
-pub const TENTH: u64 = 100_000_000;
+pub const TENTH_NS: u64 = 100_000_000;
 
 /// The most tenths that are recorded. Runs of 10 s and more have seconds enough for a chart.
 pub const MOST_TENTHS: u64 = 100;
 
 /// The shortest time, in nanoseconds, that is an entry of its own at the end of a run. A shorter
 /// rest belongs to the entry before it.
-const SHORTEST: u64 = TENTH / 5;
+const SHORTEST_NS: u64 = TENTH_NS / 5;
 
 /// One tenth of a second of the run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ pub struct TenthTimes {
 
 /// Returns the entries of a document, from the counts of all workers together in order of time.
 pub(crate) fn tenths(mut slices: Vec<TenthSlice>) -> Vec<Tenth> {
-    if let Some(last) = slices.pop_if(|last| last.length_ns < SHORTEST) {
+    if let Some(last) = slices.pop_if(|last| last.length_ns < SHORTEST_NS) {
         match slices.last_mut() {
             Some(before) => {
                 before.length_ns += last.length_ns;
@@ -143,17 +143,21 @@ mod tests {
 
     #[test]
     fn merges_a_very_short_last_tenth_into_the_previous_one() {
-        let made = tenths(vec![slice(0, TENTH, 3), slice(1, TENTH, 2), slice(2, SHORTEST - 1, 1)]);
+        let made = tenths(vec![
+            slice(0, TENTH_NS, 3),
+            slice(1, TENTH_NS, 2),
+            slice(2, SHORTEST_NS - 1, 1),
+        ]);
         let said = made.iter().map(|of| (of.tenth, of.families.ipv6.completed));
         assert_eq!(said.collect::<Vec<_>>(), [(0, 3), (1, 3)]);
         assert!(made[1].length_s > 0.1, "{}", made[1].length_s);
         assert_eq!(tenths(vec![slice(0, 1, 1)]).len(), 1, "a run may be as short as a moment");
-        assert_eq!(tenths(vec![slice(0, TENTH, 1), slice(1, SHORTEST, 1)]).len(), 2);
+        assert_eq!(tenths(vec![slice(0, TENTH_NS, 1), slice(1, SHORTEST_NS, 1)]).len(), 2);
     }
 
     #[test]
     fn a_tenth_without_a_response_has_no_times() {
-        let made = tenths(vec![slice(0, TENTH, 0), slice(1, TENTH, 2)]);
+        let made = tenths(vec![slice(0, TENTH_NS, 0), slice(1, TENTH_NS, 2)]);
         let times = made.iter().map(|of| of.families.ipv6.response_us.p50);
         assert_eq!(times.collect::<Vec<_>>(), [None, Some(2_000.0)]);
     }

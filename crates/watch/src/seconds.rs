@@ -11,10 +11,10 @@ use sixmark_units::family::{Family, PerFamily};
 const SECOND_NS: u64 = 1_000_000_000;
 /// The number of later seconds that may begin before a second is closed. Events in a closed second
 /// are counted in the oldest open one.
-const OPEN: u64 = 8;
+const OPEN_S: u64 = 8;
 /// The longest gap between two events, in seconds, that is filled with empty seconds. A file may
 /// contain packets that are years apart.
-const LONGEST_GAP: u64 = 60;
+const LONGEST_GAP_S: u64 = 60;
 /// The most seconds of a document, more than a day.
 const MOST: u64 = 100_000;
 
@@ -45,11 +45,11 @@ impl WatchedSeconds {
     /// Advances the time to `now_ns`, and closes the seconds that are long past.
     pub(super) fn pass(&mut self, now_ns: u64) {
         let now = now_ns.saturating_sub(self.begin_ns) / SECOND_NS;
-        let until = now.saturating_sub(OPEN);
+        let until = now.saturating_sub(OPEN_S);
         if until <= self.from {
             return;
         }
-        if until - self.from > LONGEST_GAP {
+        if until - self.from > LONGEST_GAP_S {
             while let Some(first) = self.open.first_entry()
                 && *first.key() < until
             {

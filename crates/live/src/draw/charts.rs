@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Sparkline, SparklineBar};
-use sixmark_sheet::board::{Board, BoardColumn, BoardPage, BoardTrace, TRACE_LENGTH};
+use sixmark_sheet::board::{Board, BoardColumn, BoardPage, BoardTrace, TRACE_LENGTH_S};
 
 use super::{bold, column_style};
 use crate::ViewColour;
@@ -63,7 +63,7 @@ fn draw_column(
         let [label, chart] =
             Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(*area);
         frame.render_widget(label_line(trace, label.width), label);
-        let slots = page.span.unwrap_or(TRACE_LENGTH);
+        let slots = page.span.unwrap_or(TRACE_LENGTH_S);
         let bars = bars(trace, Board::scale(page, at), chart.width, slots);
         let chart_of = Sparkline::default().data(bars).max(STEPS as u64).style(style);
         frame.render_widget(chart_of, chart);

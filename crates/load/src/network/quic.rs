@@ -146,7 +146,7 @@ impl<D: Driver> Network<'_, D> {
             return;
         };
         if connection.counted {
-            recorder.tally[connection.family].quic.record(&ending(&link.connection, dropped));
+            recorder.count_quic_end(connection.family, &ending(&link.connection, dropped));
         }
         let (now, code) = (quic.instant(self.driver.now()), VarInt::from_u64(link.close_by));
         link.connection.close(now, code.unwrap_or_default(), Bytes::new());

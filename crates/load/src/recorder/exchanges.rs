@@ -9,7 +9,7 @@ use sixmark_tally::unanswered::YOUNGEST_NS;
 use sixmark_units::family::Family;
 
 use super::Recorder;
-use crate::LATE;
+use crate::LATE_NS;
 use crate::connection::Connection;
 use crate::exchange::Exchange;
 
@@ -221,7 +221,7 @@ impl Recorder {
         let tally = &mut self.tally[family];
         tally.phases.slip.record(slip);
         tally.waited += u64::from(exchange.waited);
-        tally.late += u64::from(!exchange.waited && slip > LATE);
+        tally.late += u64::from(!exchange.waited && slip > LATE_NS);
     }
 
     /// Adds a measured exchange with a complete response to the trace, if there is one.

@@ -2,6 +2,7 @@
 //! connection and exchange if one is wanted.
 
 mod connections;
+mod events;
 mod exchanges;
 mod sampling;
 mod tenths;
@@ -20,7 +21,7 @@ use sixmark_tally::lapses::Lapses;
 use sixmark_tally::tally::{RunningCounts, Slice, SliceTally, Tally};
 use sixmark_units::family::{Family, PerFamily};
 
-use super::STALL;
+use super::STALL_NS;
 use super::exchange::Exchange;
 use super::prepare::PreparedLoad;
 use sampling::Sampling;
@@ -28,7 +29,7 @@ use tenths::Tenths;
 use trace::Trace;
 
 /// Length of a slice in nanoseconds.
-const SECOND: u64 = 1_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
 
 /// On each worker, the paths of this many connections of each family are all asked about.
 const PATHS: u64 = 256;
@@ -39,7 +40,7 @@ const ARRIVALS: [u64; 2] = [2, 64];
 /// The counts of a worker.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    pub(crate) tally: Tally,
+    tally: Tally,
     pub(crate) clocks: Clocks,
     pub(crate) lapses: Lapses,
     /// The time at which the worker last resumed after a stall; 0 if it never stalled.
@@ -283,7 +284,7 @@ impl Recorder {
     /// the cause of what exchanges in flight seem to have taken.
     pub(crate) fn note_stall(&mut self, due: u64, now: u64) {
         let late = now.saturating_sub(due.max(self.back_at));
-        if late < STALL {
+        if late < STALL_NS {
             return;
         }
         self.back_at = now;
@@ -296,7 +297,7 @@ impl Recorder {
     /// the client's clock, since the kernel's may be set.
     #[inline]
     pub(crate) fn note_late_news(&mut self, woke: u64, at: u64) {
-        if at.saturating_sub(woke) >= STALL && !self.kernel {
+        if at.saturating_sub(woke) >= STALL_NS && !self.kernel {
             self.note_stall(woke, at);
         }
     }
@@ -373,7 +374,7 @@ impl Recorder {
     /// Returns when the current slice ends; never before the measurement has begun, and while the
     /// exchanges in flight at the end are awaited.
     pub(crate) fn slice_end(&self) -> u64 {
-        if self.is_between_ends() { self.begin + (self.second + 1) * SECOND } else { u64::MAX }
+        if self.is_between_ends() { self.begin + (self.second + 1) * SECOND_NS } else { u64::MAX }
     }
 
     /// Returns true unless the measurement awaits its first request, or the last responses.
@@ -440,7 +441,7 @@ impl Recorder {
         self.slice_start = now.max(self.slice_start);
         // The number comes from the clock, so that one late slice does not make all later ones
         // late.
-        self.second = (self.slice_start - self.begin) / SECOND;
+        self.second = (self.slice_start - self.begin) / SECOND_NS;
         self.waited = waited;
         slice
     }

@@ -1,7 +1,7 @@
 //! The tenths of the current second, which short runs report beside their seconds.
 
 use sixmark_tally::tally::{SliceTally, TenthSlice};
-use sixmark_tally::tenth::{MOST_TENTHS, TENTH};
+use sixmark_tally::tenth::{MOST_TENTHS, TENTH_NS};
 use sixmark_units::family::{Family, PerFamily};
 
 /// The tenths of the current slice that are over, and the number of the current one.
@@ -25,7 +25,7 @@ impl Tenths {
 
     /// Returns when the current tenth ends.
     pub(super) fn end(&self) -> u64 {
-        self.begin + (self.number + 1) * TENTH
+        self.begin + (self.number + 1) * TENTH_NS
     }
 
     /// Ends the current tenth at `now`. `counted` are its counts.
@@ -37,7 +37,7 @@ impl Tenths {
         }
         self.start = now.max(self.start);
         // As with seconds, a late one does not make all later ones late.
-        self.number = (self.start - self.begin) / TENTH;
+        self.number = (self.start - self.begin) / TENTH_NS;
     }
 
     /// Returns the tenths of the slice that ends, and its counts.

@@ -14,9 +14,9 @@ const MOST: usize = 16;
 /// Maximum time that a group may take to fill, in nanoseconds. It is longer than a tick of the
 /// kernel's clock, since a timer shorter than that costs as much as is saved. If it expires,
 /// responses are too rare for groups, and none are formed for a while.
-const PATIENCE: u64 = 10_000_000;
+const PATIENCE_NS: u64 = 10_000_000;
 /// The first such pause, in nanoseconds. It doubles each time.
-const PAUSE: u64 = 1_000_000_000;
+const PAUSE_NS: u64 = 1_000_000_000;
 
 /// The concurrency slots that wait to be given out.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Batcher {
 impl Batcher {
     /// Creates a batcher that gives out every concurrency slot at once.
     pub(super) fn none() -> Batcher {
-        Batcher { group: 1, waiting: 0, until: 0, paused_until: 0, pause: PAUSE }
+        Batcher { group: 1, waiting: 0, until: 0, paused_until: 0, pause: PAUSE_NS }
     }
 
     /// Creates the batcher of a worker with this number of concurrency slots.
@@ -45,7 +45,7 @@ impl Batcher {
     /// Adds a concurrency slot that was given back at `now`. Returns how many may be taken.
     pub(super) fn add(&mut self, now: u64) -> usize {
         if self.waiting == 0 {
-            self.until = now.saturating_add(PATIENCE);
+            self.until = now.saturating_add(PATIENCE_NS);
         }
         self.waiting += 1;
         let all = self.waiting >= self.group || now < self.paused_until;
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!([batcher.add(1), batcher.add(2), batcher.add(3)], [0, 0, 3]);
         assert_eq!(batcher.next(), None);
         assert_eq!(batcher.add(4), 0);
-        assert_eq!(batcher.next(), Some(4 + PATIENCE));
+        assert_eq!(batcher.next(), Some(4 + PATIENCE_NS));
     }
 
     #[test]
@@ -100,9 +100,9 @@ mod tests {
     fn pauses_grouping_for_doubling_times_if_groups_do_not_fill() {
         let mut batcher = Batcher::of(64);
         let mut now = 0;
-        for pause in [PAUSE, 2 * PAUSE, 4 * PAUSE] {
+        for pause in [PAUSE_NS, 2 * PAUSE_NS, 4 * PAUSE_NS] {
             assert_eq!(batcher.add(now), 0);
-            now += PATIENCE;
+            now += PATIENCE_NS;
             assert_eq!([batcher.wake(now - 1), batcher.wake(now)], [0, 1]);
             assert_eq!(batcher.add(now + pause - 1), 1);
             now += pause;

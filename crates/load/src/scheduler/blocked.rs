@@ -14,7 +14,7 @@ use crate::recorder::Recorder;
 const RESPONSES: u64 = 4;
 /// Minimum and maximum of that time, in nanoseconds. The maximum also applies before the first
 /// response, and after it even a family's last connection is taken.
-const SHORT_STALL: u64 = 5_000_000;
+const SHORT_STALL_NS: u64 = 5_000_000;
 const LONG_STALL: u64 = 1_000_000_000;
 
 /// Concurrency slots that wait for a connection of a family.
@@ -64,7 +64,7 @@ impl Blocked {
 pub(super) fn patience(recorder: &Recorder) -> u64 {
     let shortest = Family::BOTH.into_iter().filter_map(|of| recorder.shortest_response(of)).max();
     let several = shortest.map_or(LONG_STALL, |shortest| shortest.saturating_mul(RESPONSES));
-    several.clamp(SHORT_STALL, LONG_STALL)
+    several.clamp(SHORT_STALL_NS, LONG_STALL)
 }
 
 /// Returns true if no exchange has started for so long that even a family's last connection is
@@ -90,10 +90,10 @@ mod tests {
         for family in Family::BOTH {
             let mut recorder = recorder(1_000);
             Blocked::new(family, 3, 400, None).count(900, &mut recorder);
-            assert_eq!(recorder.tally[family].connections.awaited_ns, 0);
+            assert_eq!(recorder.counts_of(family).connections.awaited_ns, 0);
             Blocked::new(family, 3, 400, None).count(1_100, &mut recorder);
-            assert_eq!(recorder.tally[family].connections.awaited_ns, 300);
-            assert_eq!(recorder.tally[family.other()].connections.awaited_ns, 0);
+            assert_eq!(recorder.counts_of(family).connections.awaited_ns, 300);
+            assert_eq!(recorder.counts_of(family.other()).connections.awaited_ns, 0);
         }
     }
 

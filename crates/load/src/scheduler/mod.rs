@@ -10,12 +10,13 @@ mod blocked;
 mod concurrency_slots;
 mod endpoint_order;
 mod fairness_deficits;
+mod load_times;
 mod schedule;
 mod steps;
 mod suspect_servers;
 mod unresponsive_peers;
 
-use sixmark_plan::plan::{LoadPlan, Plan};
+use sixmark_plan::plan::Plan;
 use sixmark_sys::driver::Slot;
 use sixmark_tally::outcome::FailurePhase;
 use sixmark_units::family::Family;
@@ -28,6 +29,7 @@ pub(super) use arrivals::ScheduledExchange;
 use batcher::Batcher;
 use blocked::Blocked;
 pub(super) use concurrency_slots::ConcurrencySlots;
+pub(crate) use load_times::LoadTimes;
 pub(super) use schedule::Schedule;
 pub(super) use steps::NextStep;
 use suspect_servers::SuspectServers;
@@ -35,7 +37,7 @@ use unresponsive_peers::UnresponsivePeers;
 
 /// How long a concurrency slot rests after a connection could not be established, in nanoseconds. A
 /// peer that refuses connections must not make the closed loop a busy loop.
-const REST: u64 = 50_000_000;
+const REST_NS: u64 = 50_000_000;
 /// A worker that never established a connection gives up after at least this many attempts.
 const HOPELESS: u64 = 16;
 
@@ -63,12 +65,11 @@ pub(super) struct Scheduler {
 
 impl Scheduler {
     /// Creates the scheduler of worker number `number`, which uses `usual` connections at once.
-    /// `times` are when the load begins, when the measurement begins, and when the load ends.
     pub(super) fn new(
         prepared: &PreparedLoad,
         number: u32,
         usual: u64,
-        times: [u64; 3],
+        times: LoadTimes,
     ) -> Scheduler {
         let (plan, load) = (&prepared.plan, &prepared.plan.load);
         let concurrency_slots = (usual * u64::from(plan.http.streams.get())) as usize;
@@ -83,14 +84,14 @@ impl Scheduler {
             suspect_servers: SuspectServers::new(prepared),
             following: Vec::new(),
             number,
-            begin: times[0],
+            begin: times.begin,
             timeout: load.timeout.as_nanos() as u64,
         }
     }
 
-    /// Changes the times at which the load begins, the measurement begins, and the load ends.
-    pub(super) fn begin_at(&mut self, prepared: &PreparedLoad, times: [u64; 3]) {
-        self.begin = times[0];
+    /// Changes when the load begins and ends.
+    pub(super) fn begin_at(&mut self, prepared: &PreparedLoad, times: LoadTimes) {
+        self.begin = times.begin;
         self.arrivals = Arrivals::new(prepared, self.number, times);
     }
 
@@ -209,7 +210,7 @@ impl Scheduler {
     ) -> bool {
         let given_up = self.unresponsive_peers.is_given_up(family);
         if given_up && scheduled.counted {
-            recorder.tally[family].given_up += 1;
+            recorder.count_given_up(family);
         }
         given_up
     }
@@ -250,7 +251,7 @@ impl Scheduler {
         if self.arrivals.are_timed() {
             self.concurrency_slots.leave(concurrency_slot)
         } else {
-            self.concurrency_slots.leave_to_rest(concurrency_slot, now + REST)
+            self.concurrency_slots.leave_to_rest(concurrency_slot, now + REST_NS)
         }
     }
 
@@ -320,11 +321,6 @@ fn batcher(plan: &Plan, concurrency_slots: usize) -> Batcher {
     } else {
         Batcher::none()
     }
-}
-
-/// Returns when a load ends whose measurement begins at `measure_from`.
-pub(super) fn end_of(load: &LoadPlan, measure_from: u64) -> u64 {
-    load.duration.map_or(u64::MAX, |duration| measure_from + duration.as_nanos() as u64)
 }
 
 #[inline]

@@ -6,7 +6,7 @@ use sixmark_tally::outcome::Outcome;
 use sixmark_tally::tally::FamilyTally;
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::LONGEST_WITHOUT_RESPONSE;
+use crate::LONGEST_WITHOUT_RESPONSE_NS;
 use crate::reachability::Reachability;
 
 /// Minimum number of failures that count as an unresponsive peer.
@@ -74,7 +74,7 @@ impl UnresponsivePeers {
 
     /// Returns true the first time that there were enough attempts within `lasted` nanoseconds.
     fn loses_hope(&mut self, lasted: u64) -> bool {
-        let long = self.unestablished >= LEAST && lasted >= LONGEST_WITHOUT_RESPONSE;
+        let long = self.unestablished >= LEAST && lasted >= LONGEST_WITHOUT_RESPONSE_NS;
         let lost = long || self.unestablished >= self.enough;
         lost && !std::mem::replace(&mut self.hopeless, true)
     }
@@ -99,7 +99,7 @@ impl UnresponsivePeers {
         self.since[family] = self.since[family].min(start);
         let lasted = now.saturating_sub(self.since[family]);
         self.given_up[family] |=
-            self.counted && lasted >= LONGEST_WITHOUT_RESPONSE && is_silent(tally);
+            self.counted && lasted >= LONGEST_WITHOUT_RESPONSE_NS && is_silent(tally);
     }
 }
 

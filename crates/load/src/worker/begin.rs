@@ -117,7 +117,7 @@ impl<D: Driver> Worker<'_, D> {
     fn displace(&mut self, idle: Slot) {
         if self.recorder.measures(self.network.driver.woke()) {
             let family = self.network.connections.get(idle).family;
-            self.recorder.tally[family].connections.displaced += 1;
+            self.recorder.count_displaced(family);
         }
         self.close(idle, self.network.usual_close());
     }

@@ -98,9 +98,7 @@ impl<D: Driver> Worker<'_, D> {
         // What is cut off at the end of the run has not failed.
         let failed = failure.outcome != Outcome::Abandoned;
         if failed && connection.state == State::Opening(FailurePhase::Tls) {
-            let tally = &mut self.recorder.tally[connection.family];
-            let tally = if counted { tally } else { tally.failing_warm_up() };
-            tally.tls.failed(None);
+            self.recorder.count_failed_handshake(connection.family, counted);
         }
         self.give_up(slot, failure);
     }
@@ -150,7 +148,7 @@ impl<D: Driver> Worker<'_, D> {
         if exchange.counted || silent {
             self.recorder.failed(from, exchange, failure);
             self.recorder.note_end(now);
-            let tally = &self.recorder.tally[from.0];
+            let tally = self.recorder.counts_of(from.0);
             self.scheduler.unresponsive_peers.note_failure(
                 from.0,
                 failure.outcome,

@@ -4,7 +4,6 @@
 use sixmark_plan::check::Rejection;
 use sixmark_sys::driver::{Driver, Slot};
 use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
-use sixmark_tally::tally::FamilyTally;
 
 use super::Worker;
 use crate::exchange::ConcurrencySlot;
@@ -86,7 +85,11 @@ impl<'a, D: Driver> Worker<'a, D> {
             let accepted = verdict.is_ok() && (wanted || self.recorder.accepts(status));
             self.recorder.warmed_up(from.0, exchange, at, accepted);
         } else {
-            note_onward(&mut self.recorder.tally[from.0], onward);
+            match onward {
+                Onward::IsCut => self.recorder.count_cut_chain(from.0),
+                Onward::Stays(why) => self.recorder.count_unfollowed(from.0, why.text()),
+                Onward::Ends | Onward::Follows => {}
+            }
             let normal = verdict.is_ok();
             let what = (&*which.request().name, status);
             match verdict {
@@ -173,17 +176,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         let family = self.network.connections.get(slot).family;
         self.begin_measurement(turn, now);
         self.recorder.sent(family, turn.counted);
-        self.recorder.tally[family].followed += u64::from(turn.counted);
+        if turn.counted {
+            self.recorder.count_followed(family);
+        }
         self.scheduler.go_on_with(concurrency_slot, turn, slot, now);
         self.put_on(slot, concurrency_slot, true);
-    }
-}
-
-/// Counts a redirect that is not followed.
-fn note_onward(tally: &mut FamilyTally, onward: Onward) {
-    match onward {
-        Onward::IsCut => tally.cut_chains += 1,
-        Onward::Stays(why) => tally.unfollowed.add(why.text(), 1),
-        Onward::Ends | Onward::Follows => {}
     }
 }

@@ -12,14 +12,14 @@ use super::Worker;
 const TOGETHER: usize = 8;
 /// Maximum time for which completions are batched in a closed loop without `--linger`, in
 /// nanoseconds.
-const LONGEST_LINGER: u64 = 200_000;
+const LONGEST_LINGER_NS: u64 = 200_000;
 /// Minimum of that time, in nanoseconds. A shorter timer costs more than it saves.
-const SHORTEST_LINGER: u64 = 20_000;
+const SHORTEST_LINGER_NS: u64 = 20_000;
 /// The part of that time where exchanges share a connection that does not depend on the wait, in
 /// nanoseconds. So short a timer costs the client CPU time, but saves the server's.
-const SHARED_LINGER: u64 = 4_000;
+const SHARED_LINGER_NS: u64 = 4_000;
 /// Time between two looks at what the time should be, in nanoseconds.
-const INTERVAL: u64 = 100_000_000;
+const INTERVAL_NS: u64 = 100_000_000;
 /// Minimum number of responses by which it is set.
 const FEWEST: u64 = 50;
 
@@ -27,7 +27,7 @@ impl<D: Driver> Worker<'_, D> {
     /// Sets how much the driver may batch at first: there is no response yet by which it could
     /// linger.
     pub(super) fn set_first_batch(&mut self) {
-        self.batch_due = self.recorder.begin() + INTERVAL;
+        self.batch_due = self.recorder.begin() + INTERVAL_NS;
         self.network.driver.keep_to(self.batch(0));
     }
 
@@ -39,7 +39,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         // Tenths of the second that are recorded end at the same times, but after this.
         let begin = self.recorder.begin();
-        self.batch_due = begin + (now.saturating_sub(begin) / INTERVAL + 1) * INTERVAL;
+        self.batch_due = begin + (now.saturating_sub(begin) / INTERVAL_NS + 1) * INTERVAL_NS;
         let families = self.recorder.current();
         if families.iter().map(|(_, of)| of.wait.count()).sum::<u64>() >= FEWEST {
             let shared = self.prepared.plan.http.streams.get() > 1 && !self.network.is_over_quic();
@@ -72,12 +72,14 @@ fn unnoticed_linger(families: &PerFamily<SliceTally>, shared: bool) -> u64 {
     let families = families.iter().map(|(_, family)| family);
     let unnoticed = if shared {
         let wait = families.filter_map(|of| of.wait.quantile(0.5)).min();
-        wait.map_or(0, |wait| SHARED_LINGER + wait / 25)
+        wait.map_or(0, |wait| SHARED_LINGER_NS + wait / 25)
     } else {
         let shortest = families.filter_map(|of| of.response.min()).min();
-        Some(shortest.unwrap_or(0) / 100).filter(|&linger| linger >= SHORTEST_LINGER).unwrap_or(0)
+        Some(shortest.unwrap_or(0) / 100)
+            .filter(|&linger| linger >= SHORTEST_LINGER_NS)
+            .unwrap_or(0)
     };
-    unnoticed.min(LONGEST_LINGER)
+    unnoticed.min(LONGEST_LINGER_NS)
 }
 
 #[cfg(test)]
@@ -108,7 +110,7 @@ mod tests {
     fn a_shared_connection_lingers_by_the_faster_familys_median_wait() {
         assert_near(unnoticed_linger(&families(&[10, 100, 100, 100, 9_000]), true), 8_000);
         assert_near(unnoticed_linger(&families(&[25]), true), 5_000);
-        assert_eq!(unnoticed_linger(&families(&[90_000]), true), LONGEST_LINGER);
+        assert_eq!(unnoticed_linger(&families(&[90_000]), true), LONGEST_LINGER_NS);
         assert_eq!(unnoticed_linger(&families(&[]), true), 0);
     }
 
@@ -116,7 +118,7 @@ mod tests {
     fn an_unshared_connection_lingers_by_the_shortest_response() {
         assert_near(unnoticed_linger(&families(&[3_000, 9_000]), false), 30_000);
         assert_eq!(unnoticed_linger(&families(&[1_900, 9_000]), false), 0);
-        assert_eq!(unnoticed_linger(&families(&[90_000]), false), LONGEST_LINGER);
+        assert_eq!(unnoticed_linger(&families(&[90_000]), false), LONGEST_LINGER_NS);
         assert_eq!(unnoticed_linger(&families(&[]), false), 0);
     }
 }

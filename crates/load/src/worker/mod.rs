@@ -32,7 +32,7 @@ use super::network::Network;
 use super::prepare::PreparedLoad;
 use super::protocol::Memory;
 use super::recorder::Recorder;
-use super::scheduler::{Scheduler, end_of};
+use super::scheduler::{LoadTimes, Scheduler};
 use observer::StreamEnd;
 use opening::FirstConnections;
 
@@ -44,7 +44,7 @@ const MOST_BEGUN: u32 = 1_024;
 /// Maximum number of events processed before the requests that they free are sent.
 const MOST_GATHERED: u32 = 256;
 /// Maximum duration of a wait, in nanoseconds: how late the worker may see the stop flag.
-const PATIENCE: u64 = 100_000_000;
+const PATIENCE_NS: u64 = 100_000_000;
 
 /// A worker over a driver, which may be a simulated one.
 pub struct Worker<'a, D> {
@@ -106,14 +106,13 @@ impl<'a, D: Driver> Worker<'a, D> {
         let load = &prepared.plan.load;
         let usual = load.connections.get();
         let usual = share_of_worker(usual.into(), load.threads.get().into(), number.into()).1;
-        let measure_from = begin + load.warmup.as_nanos() as u64;
-        let times = [begin, measure_from, end_of(load, measure_from)];
+        let times = LoadTimes::from_begin(load, begin);
         let requests = RequestBuilder::new(prepared, number, driver.now());
         Worker {
             prepared,
             network: Network::new(driver, prepared, number, usual, begin),
             scheduler: Scheduler::new(prepared, number, usual, times),
-            recorder: Recorder::new(measure_from, number, prepared),
+            recorder: Recorder::new(times.measure_from, number, prepared),
             requests,
             memory: Memory::default(),
             buffers: Buffers::default(),
@@ -125,11 +124,10 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     /// Postpones the beginning to `begin`. Must be called before anything is sent.
     pub fn begin_at(&mut self, begin: u64) {
-        let put_off = begin.saturating_sub(self.scheduler.begin());
-        let measure_from = self.recorder.begin() + put_off;
-        let times = [begin, measure_from, end_of(&self.prepared.plan.load, measure_from)];
-        self.scheduler.begin_at(self.prepared, times);
-        self.recorder.begin_at(measure_from);
+        let planned = begin.max(self.scheduler.begin());
+        let times = LoadTimes::from_begin(&self.prepared.plan.load, planned);
+        self.scheduler.begin_at(self.prepared, LoadTimes { begin, ..times });
+        self.recorder.begin_at(times.measure_from);
         self.recorder.begin_waiting(self.network.driver.waited());
     }
 
@@ -234,7 +232,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let now = self.network.driver.woke();
         let due = self.scheduler.next_due(now, &self.recorder);
         let all = [due, self.network.next_timer(), Some(self.recorder.next_cut())];
-        all.into_iter().flatten().fold(now + PATIENCE, u64::min)
+        all.into_iter().flatten().fold(now + PATIENCE_NS, u64::min)
     }
 
     /// Waits for the next events, until `due` at the latest.
@@ -314,8 +312,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             ended,
             driver: driver.name(),
             client_records: recorder.end_trace(last),
-            lapses: self.recorder.lapses,
-            tally: self.recorder.tally,
+            lapses: std::mem::take(&mut self.recorder.lapses),
+            tally: self.recorder.into_tally(),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_sys::driver::{Close, Driver, Slot};
 
-use super::{PATIENCE, Worker};
-use crate::LONGEST_WITHOUT_RESPONSE;
+use super::{PATIENCE_NS, Worker};
+use crate::LONGEST_WITHOUT_RESPONSE_NS;
 use crate::protocol::Streams;
 use crate::scheduler::ScheduledExchange;
 
@@ -13,7 +13,7 @@ use crate::scheduler::ScheduledExchange;
 /// queue.
 const AT_ONCE: usize = 64;
 /// Interval between two progress reports, in nanoseconds.
-const PROGRESS: u64 = 250_000_000;
+const PROGRESS_NS: u64 = 250_000_000;
 
 /// The connections being opened before the load.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl<D: Driver> Worker<'_, D> {
             // their endpoint.
             self.give_up_silent(now);
             self.time_out();
-            if now >= told + PROGRESS {
+            if now >= told + PROGRESS_NS {
                 told = now;
                 tell(self.scheduler.unresponsive_peers.established());
             }
@@ -110,7 +110,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Gives up the endpoints that have accepted no connection for a long time.
     fn give_up_silent(&mut self, now: u64) {
-        let since = now.saturating_sub(self.scheduler.timeout().min(LONGEST_WITHOUT_RESPONSE));
+        let since = now.saturating_sub(self.scheduler.timeout().min(LONGEST_WITHOUT_RESPONSE_NS));
         while let Some(endpoint) = self.opening.as_mut().and_then(|all| all.give_up_silent(since)) {
             for slot in self.network.connections.opening_to(endpoint) {
                 self.unopened(slot);
@@ -124,7 +124,7 @@ impl<D: Driver> Worker<'_, D> {
         let Some(opening) = &mut self.opening else { return };
         if opening.to[endpoint].given_up {
             let family = self.prepared.endpoints[endpoint].family;
-            self.recorder.tally[family].connections.unopened += 1;
+            self.recorder.count_unopened(family);
             return;
         }
         opening.begin(endpoint, now);
@@ -172,13 +172,13 @@ impl<D: Driver> Worker<'_, D> {
         self.end_opening(slot, None);
         self.scheduler.unresponsive_peers.note_unestablished();
         let family = self.network.connections.get(slot).family;
-        self.recorder.tally[family].connections.unopened += 1;
+        self.recorder.count_unopened(family);
         self.release(slot);
         self.close(slot, Close::Reset);
     }
 
     fn soonest_timer(&mut self) -> u64 {
-        let latest = self.network.driver.woke() + PATIENCE;
+        let latest = self.network.driver.woke() + PATIENCE_NS;
         let oldest = self.scheduler.next_timeout(&self.recorder);
         oldest.into_iter().chain(self.network.next_timer()).fold(latest, u64::min)
     }

@@ -71,7 +71,7 @@ impl<D: Driver> Worker<'_, D> {
         let (family, since) = (connection.family, connection.connected);
         let facts = self.network.open_quic(slot);
         if counted {
-            self.recorder.tally[family].connections.opened += 1;
+            self.recorder.count_opened(family);
             facts.iter().for_each(|facts| self.recorder.shook_hands(family, facts, [since, over]));
         }
         if facts.is_some_and(|facts| self.network.fits_quic(&facts)) {
@@ -90,7 +90,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         let counted = self.recorder.measures(self.network.driver.woke());
         if counted && matches!(reason, ConnectionError::VersionMismatch) {
-            self.recorder.tally[connection.family].quic.mismatched += 1;
+            self.recorder.count_version_mismatch(connection.family);
         }
         let (outcome, code) = outcome(reason);
         if outcome == Outcome::Tls {

@@ -30,7 +30,7 @@ impl<D: Driver> Worker<'_, D> {
         exchange.tries += 1;
         exchange.start_over();
         if exchange.counted {
-            self.recorder.tally[family].resent += 1;
+            self.recorder.count_resent(family);
         }
         self.network.connections.get(slot).retiring = true;
         self.network.connections.part(slot);

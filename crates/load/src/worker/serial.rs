@@ -123,9 +123,7 @@ impl<D: Driver> Worker<'_, D> {
         let exchange = self.scheduler.concurrency_slots.get(machine.concurrency_slot());
         exchange.note_sent(at);
         if exchange.counted {
-            let tally = &mut self.recorder.tally[connection.family];
-            tally.bytes.sent += exchange.length;
-            tally.io.sends += 1;
+            self.recorder.count_request_bytes(connection.family, exchange.length);
         }
     }
 
@@ -147,9 +145,7 @@ impl<D: Driver> Worker<'_, D> {
         let connection = self.network.connections.get(slot);
         let Protocol::Serial(machine) = &connection.protocol else { return };
         if self.scheduler.concurrency_slots.get(machine.concurrency_slot()).counted {
-            let tally = &mut self.recorder.tally[connection.family];
-            tally.bytes.received += count as u64;
-            tally.io.receives += 1;
+            self.recorder.count_response_bytes(connection.family, count as u64);
         }
         self.read_serial(slot, at, None);
     }
@@ -201,9 +197,7 @@ impl<D: Driver> Worker<'_, D> {
         let Protocol::Serial(machine) = &mut connection.protocol else { return };
         let concurrency_slot = machine.concurrency_slot();
         if self.scheduler.concurrency_slots.get(concurrency_slot).counted {
-            let tally = &mut self.recorder.tally[connection.family];
-            tally.bytes.received += count;
-            tally.io.receives += 1;
+            self.recorder.count_response_bytes(connection.family, count);
         }
         if let Some(complete) = machine.discarded(count) {
             self.complete(slot, concurrency_slot, at, complete, false);

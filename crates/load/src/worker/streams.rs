@@ -135,7 +135,7 @@ impl<D: Driver> Worker<'_, D> {
         let said = streams.said_goaway();
         if !std::mem::replace(&mut connection.retiring, true) {
             if connection.counted && said {
-                self.recorder.tally[connection.family].connections.drained += 1;
+                self.recorder.count_drained(connection.family);
             }
             self.network.connections.list(slot);
         }
@@ -197,7 +197,7 @@ impl<D: Driver> Worker<'_, D> {
         exchange.start_over();
         if exchange.counted {
             let family = self.network.connections.get(slot).family;
-            self.recorder.tally[family].resent += 1;
+            self.recorder.count_resent(family);
         }
         self.send_elsewhere(concurrency_slot);
     }

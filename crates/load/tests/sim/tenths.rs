@@ -10,7 +10,7 @@ use super::balance;
 use super::harness::{Ran, Sim, lasting};
 use super::script::{MILLI, Reply, Response, SECOND, Script, Step};
 
-const TENTH: u64 = SECOND / 10;
+const TENTH_NS: u64 = SECOND / 10;
 
 /// Answers after 7 ms.
 fn answering() -> Script {
@@ -50,7 +50,7 @@ fn each_second_of_a_short_run_has_its_tenths() {
     slices.iter().for_each(adds_up);
     let tenths: Vec<_> = slices.iter().flat_map(|slice| &slice.tenths).collect();
     assert!(tenths.iter().map(|tenth| tenth.tenth).take(23).eq(0..23), "{}", tenths.len());
-    let near = |ns: u64| ns.abs_diff(TENTH) < 5 * MILLI;
+    let near = |ns: u64| ns.abs_diff(TENTH_NS) < 5 * MILLI;
     assert!(tenths.iter().take(23).all(|tenth| near(tenth.length_ns)));
     let sent = |tenth: &&sixmark_tally::tally::TenthSlice| tenth.families.ipv6.sent > 0;
     assert!(tenths.iter().take(23).all(sent));

@@ -8,11 +8,11 @@ use sixmark_sys::clock;
 use sixmark_sys::flows::{BATCH, FlowSocketSettings, Outlet, Watched};
 
 /// The delay after which a message counts as late, nanoseconds.
-const LATE: u64 = 1_000_000;
+const LATE_NS: u64 = 1_000_000;
 /// The most bytes of messages that are prepared at once.
 const PIECE: usize = 64 * 1024;
 /// The time until a failed connection is retried, nanoseconds.
-const AGAIN: u64 = 250_000_000;
+const AGAIN_NS: u64 = 250_000_000;
 
 /// What a flow waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl FlowLine {
         self.sent.offered += 1;
         self.sent.offered_bytes += self.size as u64;
         let behind = now.saturating_sub(due);
-        if behind > LATE && due > self.excused {
+        if behind > LATE_NS && due > self.excused {
             self.sent.late += 1;
         }
         if due > self.excused {
@@ -296,8 +296,8 @@ impl FlowLine {
         if self.broken || self.schedule.next().is_none() {
             self.next()
         } else {
-            self.again = Some(now + AGAIN);
-            Waits::Until(now + AGAIN)
+            self.again = Some(now + AGAIN_NS);
+            Waits::Until(now + AGAIN_NS)
         }
     }
 

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The shortest wait of a sending thread, nanoseconds, so that it does not wake up for every single
 /// message at hundreds of messages per millisecond. A message never leaves before it is due, and
 /// may leave this much later.
-const SEND_WINDOW: u64 = 50_000;
+const SEND_WINDOW_NS: u64 = 50_000;
 
 /// Counters that a thread updates while it works, for progress displays.
 #[derive(Debug, Default)]

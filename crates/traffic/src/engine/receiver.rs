@@ -19,7 +19,7 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_sys::threads::no_thread;
 
 /// The interval at which a waiting thread checks whether to stop, nanoseconds.
-const GLANCE: u64 = 20_000_000;
+const GLANCE_NS: u64 = 20_000_000;
 /// The pause between two rounds, so that a round finds several messages. The kernel timestamps
 /// them.
 const ROUND: Duration = Duration::from_micros(200);
@@ -247,8 +247,8 @@ impl ReceiverLoop {
         while !stop.load(Ordering::Relaxed) {
             self.keep_time(clock::now() - begin);
             self.watch();
-            if wait_for_flows(&mut self.watched, GLANCE).is_err() {
-                std::thread::sleep(Duration::from_nanos(GLANCE));
+            if wait_for_flows(&mut self.watched, GLANCE_NS).is_err() {
+                std::thread::sleep(Duration::from_nanos(GLANCE_NS));
             }
             let came = self.round(&mut buffer);
             let Books { messages, bytes, ref flows, .. } = self.books;

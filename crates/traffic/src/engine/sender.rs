@@ -13,12 +13,12 @@ use sixmark_sys::clock;
 use sixmark_sys::flows::{Watched, wait_for_flows};
 
 use super::line::{FlowLine, Waits};
-use super::{Counters, SEND_WINDOW};
+use super::{Counters, SEND_WINDOW_NS};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::threads::no_thread;
 
 /// The interval at which a waiting thread checks whether to stop, nanoseconds.
-const GLANCE: u64 = 20_000_000;
+const GLANCE_NS: u64 = 20_000_000;
 
 /// Flows that are ready to send but have not sent anything.
 pub struct ReadyFlows {
@@ -89,7 +89,7 @@ impl ReadyFlows {
             if left == 0 {
                 return Err(CommandError::Measure(format!("{first}: not connected in time")));
             }
-            let waited = wait_for_flows(&mut waiting, left.min(GLANCE));
+            let waited = wait_for_flows(&mut waiting, left.min(GLANCE_NS));
             waited.map_err(|error| {
                 CommandError::Measure(format!("can't wait for sockets: {error}"))
             })?;
@@ -157,7 +157,7 @@ impl SenderLoop {
         while !stop.load(Ordering::Relaxed) && self.has_more() {
             let now = clock::now();
             self.serve(now);
-            if now - told > GLANCE {
+            if now - told > GLANCE_NS {
                 told = now;
                 self.publish_counters(counters);
             }
@@ -196,7 +196,7 @@ impl SenderLoop {
     fn wait(&mut self) {
         let now = clock::now();
         let due = self.dues.peek().map_or(u64::MAX, |&Reverse((due, _))| due);
-        let ns = due.saturating_sub(now).clamp(SEND_WINDOW, GLANCE);
+        let ns = due.saturating_sub(now).clamp(SEND_WINDOW_NS, GLANCE_NS);
         self.watched.clear();
         let lines = &self.lines;
         self.watched.extend(self.blocked.iter().filter_map(|&at| lines[at].room()));

@@ -2,6 +2,7 @@
 
 use super::{ScheduledExchange, TakenExchange};
 use crate::prepare::PreparedLoad;
+use crate::scheduler::LoadTimes;
 use crate::scheduler::schedule::{MOST_DEFICIT, Schedule};
 
 /// Near the end of the load, the deficit of a family may be less and less. This part lasts 1/`TAIL`
@@ -27,7 +28,8 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    pub(super) fn new(prepared: &PreparedLoad, worker: u32, measure_from: u64, end: u64) -> Closed {
+    pub(super) fn new(prepared: &PreparedLoad, worker: u32, times: LoadTimes) -> Closed {
+        let LoadTimes { measure_from, end, .. } = times;
         let schedule = Schedule::measured(prepared, worker);
         let warm_up = Schedule::warm_up(prepared, worker);
         let drained = end.saturating_add(prepared.plan.load.drain.as_nanos() as u64);

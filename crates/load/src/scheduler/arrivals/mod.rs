@@ -7,6 +7,7 @@ use sixmark_plan::pace::Pace;
 use sixmark_units::family::Family;
 
 use crate::prepare::PreparedLoad;
+use crate::scheduler::LoadTimes;
 use closed::Closed;
 use open::Open;
 
@@ -35,14 +36,10 @@ pub(crate) struct ScheduledExchange {
 pub(crate) type TakenExchange<W> = Result<(ScheduledExchange, W), usize>;
 
 impl Arrivals {
-    /// Creates the arrivals of worker number `worker`. `times` are when its load begins, when the
-    /// measurement begins, and when it ends.
-    pub(crate) fn new(prepared: &PreparedLoad, worker: u32, times: [u64; 3]) -> Arrivals {
-        let [_, measure_from, end] = times;
+    /// Creates the arrivals of worker number `worker`.
+    pub(crate) fn new(prepared: &PreparedLoad, worker: u32, times: LoadTimes) -> Arrivals {
         match &prepared.plan.load.pace {
-            Pace::Closed => {
-                Arrivals::Closed(Box::new(Closed::new(prepared, worker, measure_from, end)))
-            }
+            Pace::Closed => Arrivals::Closed(Box::new(Closed::new(prepared, worker, times))),
             Pace::Open(open) => Arrivals::Open(Box::new(Open::new(prepared, open, worker, times))),
         }
     }

@@ -7,15 +7,16 @@ use sixmark_plan::pace::{self, Overload};
 use sixmark_units::family::Family;
 
 use super::{ScheduledExchange, TakenExchange};
-use crate::LATE;
+use crate::LATE_NS;
 use crate::prepare::PreparedLoad;
+use crate::scheduler::LoadTimes;
 use crate::scheduler::endpoint_order::EndpointOrder;
 
 /// The time of an arrival that never comes.
 const NEVER: u64 = u64::MAX;
 /// A wait longer than this, in nanoseconds, is split into two. The kernel may wake a thousandth of
 /// the wait too late (select_estimate_accuracy); the short second wait corrects that.
-const LONG: u64 = 1_000_000;
+const LONG_NS: u64 = 1_000_000;
 
 /// Arrivals of an open loop.
 #[derive(Debug)]
@@ -44,17 +45,17 @@ impl Open {
         prepared: &PreparedLoad,
         open: &pace::OpenLoop,
         worker: u32,
-        [begin, measure_from, end]: [u64; 3],
+        times: LoadTimes,
     ) -> Open {
         let mut arrivals = Open {
             dues: Dues::new(&prepared.plan, open, worker, prepared.agents),
             due: None,
-            next: begin,
+            next: times.begin,
             endpoints: EndpointOrder::new(prepared, worker, true),
             warm_up: EndpointOrder::new(prepared, worker, false),
-            begin,
-            measure_from,
-            end,
+            begin: times.begin,
+            measure_from: times.measure_from,
+            end: times.end,
             spin: open.spin.as_nanos().try_into().unwrap_or(u64::MAX),
             drops: open.overload == Overload::Drop,
             full_until: 0,
@@ -164,7 +165,7 @@ impl Open {
     /// Ends the load. Exchanges that were due just before the end may still start within the time
     /// by which the generator itself may be late.
     pub(super) fn keep_time(&mut self, now: u64) {
-        self.shut |= now >= self.end.saturating_add(LATE);
+        self.shut |= now >= self.end.saturating_add(LATE_NS);
     }
 
     /// Removes the arrivals that were due before `until` and did not start.
@@ -184,7 +185,7 @@ impl Open {
 
     /// Returns when something other than an arrival is to be done.
     pub(super) fn closing(&self, now: u64) -> Option<u64> {
-        let end = if now < self.end { self.end } else { self.end.saturating_add(LATE) };
+        let end = if now < self.end { self.end } else { self.end.saturating_add(LATE_NS) };
         (!self.shut).then_some(end)
     }
 
@@ -212,7 +213,7 @@ impl Open {
 /// Returns when to wake for something that is due at `due`.
 fn approach(now: u64, due: u64) -> u64 {
     match due.saturating_sub(now) {
-        left if left > LONG => due - left / 512,
+        left if left > LONG_NS => due - left / 512,
         _ => due,
     }
 }
@@ -224,11 +225,11 @@ mod tests {
     #[test]
     fn splits_a_long_wait_in_two() {
         assert_eq!(approach(5, 4), 4);
-        assert_eq!(approach(5, 5 + LONG), 5 + LONG);
-        let long = 5 + 512 * LONG;
+        assert_eq!(approach(5, 5 + LONG_NS), 5 + LONG_NS);
+        let long = 5 + 512 * LONG_NS;
         let first = approach(5, long);
         // The first wait ends earlier by more than the thousandth that the kernel may be late; the
         // second is short.
-        assert_eq!((first, approach(first, long)), (long - LONG, long));
+        assert_eq!((first, approach(first, long)), (long - LONG_NS, long));
     }
 }

@@ -16,7 +16,7 @@ use crate::cli::out::complain;
 use crate::cli::progress::{LiveView, ProgressForm, repaint};
 
 /// Interval between two lines of progress where no line can be repainted, in seconds.
-const PLAIN_EVERY: u64 = 10;
+const PLAIN_EVERY_S: u64 = 10;
 
 /// Shows each second once every worker has reported it.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl<'a> LiveRun<'a> {
         let seconds = self.second + 1;
         let line = elapsed_text(seconds, self.duration) + &figures_line(&self.counts);
         match self.form {
-            ProgressForm::Plain if seconds.is_multiple_of(PLAIN_EVERY) => complain(line.trim()),
+            ProgressForm::Plain if seconds.is_multiple_of(PLAIN_EVERY_S) => complain(line.trim()),
             _ => self.paint(&line),
         }
     }
