@@ -20,8 +20,9 @@ export CARGO
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: build ## build sixmark, start a server on ::1 and 127.0.0.1, compare them (needs only Rust)
-	$(SIXMARK) demo
+demo: ## build sixmark, start a server on ::1 and 127.0.0.1, compare them (needs only Rust)
+	$(CARGO) build --profile demo -p sixmark
+	$(TARGET_DIR)/demo/sixmark demo
 
 build: ## the release binary
 	$(CARGO) build --release -p sixmark

@@ -1,5 +1,8 @@
 //! Interfaces, addresses and routes, read and changed over rtnetlink(7) in the network namespace of
-//! the calling thread.
+//! the calling thread. The few messages that are used are written here: the libraries for all of
+//! rtnetlink take as long to compile as the engine.
+
+mod message;
 
 use std::io;
 use std::net::IpAddr;
@@ -7,19 +10,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _};
 
 use crate::interface;
 use crate::netns::NetNs;
-use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
-    NetlinkMessage, NetlinkPayload,
-};
-use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
-use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
-};
-use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
-    RouteScope, RouteType,
-};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use message::{Answer, NestedAttributes, Request, answers, array, attributes, name_value};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
@@ -45,12 +36,51 @@ pub struct NewRoute<'a> {
     pub initial_window: Option<u32>,
 }
 
+/// An interface, as the kernel describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkState {
+    /// Its name.
+    pub name: String,
+    /// Its MTU, in bytes; 0 if the kernel states none.
+    pub mtu: u32,
+    /// Its counters (struct rtnl_link_stats64), if the kernel states them.
+    pub counters: Option<LinkCounters>,
+}
+
+/// The counters of an interface that are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are the kernel's")]
+pub struct LinkCounters {
+    pub rx_packets: u64,
+    pub tx_packets: u64,
+    pub rx_bytes: u64,
+    pub tx_bytes: u64,
+    pub rx_errors: u64,
+    pub tx_errors: u64,
+    pub rx_dropped: u64,
+    pub tx_dropped: u64,
+    pub rx_fifo_errors: u64,
+    pub rx_missed_errors: u64,
+}
+
 /// The metric of the IPv6 routes that the kernel adds for an interface's own networks
 /// (IP6_RT_PRIO_ADDRCONF).
 const CONNECTED: u32 = 256;
 
-const MAKE: u16 = NLM_F_CREATE | NLM_F_EXCL;
-const PUT: u16 = NLM_F_CREATE | NLM_F_REPLACE;
+const MAKE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
+const PUT: i32 = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
+
+/// The attribute of veth's data that describes the other interface (linux/veth.h).
+const VETH_INFO_PEER: u16 = 1;
+/// Attributes of a route's metrics (linux/rtnetlink.h).
+const RTAX_INITCWND: u16 = 11;
+const RTAX_CC_ALGO: u16 = 16;
+/// An address without duplicate address detection (linux/if_addr.h).
+const IFA_F_NODAD: u8 = 0x02;
+
+/// The lengths of the fixed parts of messages about links and routes (struct ifinfomsg, rtmsg).
+const LINK: usize = 16;
+const ROUTE: usize = 12;
 
 impl Netlink {
     /// Opens a socket in the network namespace of the calling thread. The socket stays in that
@@ -65,207 +95,234 @@ impl Netlink {
     /// Creates a pair of connected Ethernet interfaces: `name` in this namespace, `peer` in the
     /// namespace `there`.
     pub fn veth(&mut self, name: &str, peer: &str, there: &NetNs) -> io::Result<()> {
-        let mut other = LinkMessage::default();
-        other.attributes = vec![
-            LinkAttribute::IfName(peer.to_owned()),
-            LinkAttribute::NetNsFd(there.as_fd().as_raw_fd()),
-        ];
-        let data = InfoData::Veth(InfoVeth::Peer(other));
-        self.add_link(name, vec![LinkInfo::Kind(InfoKind::Veth), LinkInfo::Data(data)])
+        let other = NestedAttributes::after(&[0; LINK])
+            .attribute(libc::IFLA_IFNAME, &name_value(peer))
+            .attribute(libc::IFLA_NET_NS_FD, &there.as_fd().as_raw_fd().to_ne_bytes());
+        let data = NestedAttributes::default().attribute(VETH_INFO_PEER, other.value());
+        let info = NestedAttributes::default()
+            .attribute(libc::IFLA_INFO_KIND, &name_value("veth"))
+            .attribute(libc::IFLA_INFO_DATA, data.value());
+        self.add_link(name, &info)
     }
 
     /// Creates a bridge.
     pub fn bridge(&mut self, name: &str) -> io::Result<()> {
-        self.add_link(name, vec![LinkInfo::Kind(InfoKind::Bridge)])
+        let info = NestedAttributes::default();
+        self.add_link(name, &info.attribute(libc::IFLA_INFO_KIND, &name_value("bridge")))
     }
 
-    fn add_link(&mut self, name: &str, info: Vec<LinkInfo>) -> io::Result<()> {
-        let mut link = LinkMessage::default();
-        link.attributes =
-            vec![LinkAttribute::IfName(name.to_owned()), LinkAttribute::LinkInfo(info)];
-        self.ask(RouteNetlinkMessage::NewLink(link), MAKE)
+    fn add_link(&mut self, name: &str, info: &NestedAttributes) -> io::Result<()> {
+        let link = Request::new(libc::RTM_NEWLINK, &[0; LINK])
+            .attribute(libc::IFLA_IFNAME, &name_value(name))
+            .attribute(libc::IFLA_LINKINFO, info.value());
+        self.ask(link, MAKE)
     }
 
     /// Sets the MTU of an interface, in bytes.
     pub fn mtu(&mut self, name: &str, mtu: u32) -> io::Result<()> {
-        self.change(name, |link| link.attributes.push(LinkAttribute::Mtu(mtu)))
+        let link = change_link(name, 0)?.attribute(libc::IFLA_MTU, &mtu.to_ne_bytes());
+        self.ask(link, 0)
     }
 
     /// Makes an interface a port of a bridge.
     pub fn enslave(&mut self, name: &str, bridge: &str) -> io::Result<()> {
         let index = index(bridge)?;
-        self.change(name, |link| link.attributes.push(LinkAttribute::Controller(index)))
+        let link = change_link(name, 0)?.attribute(libc::IFLA_MASTER, &index.to_ne_bytes());
+        self.ask(link, 0)
     }
 
     /// Brings an interface up.
     pub fn up(&mut self, name: &str) -> io::Result<()> {
-        self.change(name, |link| {
-            link.header.flags |= LinkFlags::Up;
-            link.header.change_mask |= LinkFlags::Up;
-        })
-    }
-
-    fn change(&mut self, name: &str, change: impl FnOnce(&mut LinkMessage)) -> io::Result<()> {
-        let mut link = LinkMessage::default();
-        link.header.index = index(name)?;
-        change(&mut link);
-        self.ask(RouteNetlinkMessage::SetLink(link), 0)
+        self.ask(change_link(name, libc::IFF_UP as u32)?, 0)
     }
 
     /// Adds an address to an interface without duplicate address detection.
     pub fn address(&mut self, name: &str, net: Net) -> io::Result<()> {
-        let mut address = AddressMessage::default();
-        address.header.family = address_family(net.family());
-        address.header.prefix_len = net.length;
-        address.header.flags = AddressHeaderFlags::Nodad;
-        address.header.index = index(name)?;
-        address.attributes =
-            vec![AddressAttribute::Local(net.address), AddressAttribute::Address(net.address)];
-        self.ask(RouteNetlinkMessage::NewAddress(address), PUT)
+        // struct ifaddrmsg: family, prefix length, flags, scope, index.
+        let mut fixed = vec![address_family(net.family()), net.length, IFA_F_NODAD, 0];
+        fixed.extend_from_slice(&index(name)?.to_ne_bytes());
+        let value = address_value(net.address);
+        let address = Request::new(libc::RTM_NEWADDR, &fixed)
+            .attribute(libc::IFA_LOCAL, &value)
+            .attribute(libc::IFA_ADDRESS, &value);
+        self.ask(address, PUT)
     }
 
     /// Adds a route to the main table and replaces an existing route to the same destination.
     pub fn route(&mut self, route: &NewRoute<'_>) -> io::Result<()> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = address_family(route.to.family());
-        message.header.destination_prefix_length = route.to.length;
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Static;
-        message.header.kind = RouteType::Unicast;
-        message.header.scope = match route.via {
-            Some(_) => RouteScope::Universe,
-            None => RouteScope::Link,
-        };
-        message.attributes = route.attributes()?;
-        self.ask(RouteNetlinkMessage::NewRoute(message), PUT)
+        self.ask(route.request()?, PUT)
     }
 
     /// Returns the destinations of all routes of a family in the main table.
     pub fn routes(&mut self, of: Family) -> io::Result<Vec<Net>> {
-        let mut question = RouteMessage::default();
-        question.header.address_family = address_family(of);
-        self.send(RouteNetlinkMessage::GetRoute(question), NLM_F_DUMP)?;
+        let question = Request::new(libc::RTM_GETROUTE, &route_header(of, 0, [0; 4]));
         let mut found = Vec::new();
-        loop {
-            for message in self.receive()? {
-                match message.payload {
-                    NetlinkPayload::Done(_) => return Ok(found),
-                    NetlinkPayload::Error(error) => return Err(error.to_io()),
-                    NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => {
-                        found.extend(destination(&route, of));
-                    }
-                    _ => {}
-                }
-            }
-        }
+        self.dump(question, libc::RTM_NEWROUTE, |route| found.extend(destination(route, of)))?;
+        Ok(found)
     }
 
     /// Returns all interfaces with their counters.
-    pub fn links(&mut self) -> io::Result<Vec<LinkMessage>> {
-        self.send(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP)?;
+    pub fn links(&mut self) -> io::Result<Vec<LinkState>> {
+        let question = Request::new(libc::RTM_GETLINK, &[0; LINK]);
         let mut found = Vec::new();
+        self.dump(question, libc::RTM_NEWLINK, |link| found.extend(link_state(link)))?;
+        Ok(found)
+    }
+
+    /// Asks for all objects of a kind, and passes each message of the type `kind` to `each`.
+    fn dump(
+        &mut self,
+        question: Request,
+        kind: u16,
+        mut each: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
+        self.send(question, libc::NLM_F_DUMP)?;
         loop {
-            for message in self.receive()? {
-                match message.payload {
-                    NetlinkPayload::Done(_) => return Ok(found),
-                    NetlinkPayload::Error(error) => return Err(error.to_io()),
-                    NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
-                        found.push(link);
-                    }
-                    _ => {}
+            let (bytes, _) = self.socket.recv_from_full()?;
+            for answer in answers(&bytes) {
+                match answer {
+                    Answer::Done => return Ok(()),
+                    Answer::Message(of, message) if of == kind => each(message),
+                    _ => answer.error().map_or(Ok(()), Err)?,
                 }
             }
         }
     }
 
     /// Sends a request and waits for the kernel's acknowledgement.
-    fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.send(message, flags | NLM_F_ACK)?;
-        for message in self.receive()? {
-            if let NetlinkPayload::Error(error) = message.payload {
-                return if error.code.is_none() { Ok(()) } else { Err(error.to_io()) };
-            }
-        }
-        Err(io::Error::other("the kernel sent no answer"))
-    }
-
-    fn send(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.sequence += 1;
-        let mut header = NetlinkHeader::default();
-        header.flags = flags | NLM_F_REQUEST;
-        header.sequence_number = self.sequence;
-        let mut message = NetlinkMessage::new(header, NetlinkPayload::from(message));
-        message.finalize();
-        let mut bytes = vec![0; message.buffer_len()];
-        message.serialize(&mut bytes);
-        self.socket.send(&bytes, 0).map(drop)
-    }
-
-    fn receive(&mut self) -> io::Result<Vec<NetlinkMessage<RouteNetlinkMessage>>> {
+    fn ask(&mut self, request: Request, flags: i32) -> io::Result<()> {
+        self.send(request, flags | libc::NLM_F_ACK)?;
         let (bytes, _) = self.socket.recv_from_full()?;
-        let mut rest = bytes.as_slice();
-        let mut found = Vec::new();
-        while !rest.is_empty() {
-            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
-                .map_err(|error| io::Error::other(error.to_string()))?;
-            // Messages are aligned to four bytes.
-            let length = (message.header.length as usize).next_multiple_of(4);
-            rest = rest.get(length.max(4)..).unwrap_or_default();
-            found.push(message);
-        }
-        Ok(found)
+        let answer = answers(&bytes).find(|answer| matches!(answer, Answer::Acknowledged(_)));
+        let answer = answer.ok_or_else(|| io::Error::other("the kernel sent no answer"))?;
+        answer.error().map_or(Ok(()), Err)
+    }
+
+    fn send(&mut self, request: Request, flags: i32) -> io::Result<()> {
+        self.sequence += 1;
+        let bytes = request.finish((flags | libc::NLM_F_REQUEST) as u16, self.sequence);
+        self.socket.send(&bytes, 0).map(drop)
     }
 }
 
+/// Begins a change of an interface, which sets these flags (IFF_*).
+fn change_link(name: &str, flags: u32) -> io::Result<Request> {
+    // struct ifinfomsg: family and type, index, flags, and which of the flags change.
+    let mut fixed = vec![0; 4];
+    fixed.extend_from_slice(&index(name)?.to_ne_bytes());
+    fixed.extend_from_slice(&flags.to_ne_bytes());
+    fixed.extend_from_slice(&flags.to_ne_bytes());
+    Ok(Request::new(libc::RTM_SETLINK, &fixed))
+}
+
+/// Returns the fixed part of a message about a route to a network with a prefix of `length` bits:
+/// struct rtmsg, whose table, protocol, scope and type are `of`.
+fn route_header(family: Family, length: u8, of: [u8; 4]) -> [u8; ROUTE] {
+    let mut fixed = [0; ROUTE];
+    (fixed[0], fixed[1]) = (address_family(family), length);
+    fixed[4..8].copy_from_slice(&of);
+    fixed
+}
+
 impl NewRoute<'_> {
-    fn attributes(&self) -> io::Result<Vec<RouteAttribute>> {
-        let mut found = Vec::new();
+    fn request(&self) -> io::Result<Request> {
+        let scope = if self.via.is_some() { libc::RT_SCOPE_UNIVERSE } else { libc::RT_SCOPE_LINK };
+        let of = [libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, scope, libc::RTN_UNICAST];
+        let header = route_header(self.to.family(), self.to.length, of);
+        let mut request = Request::new(libc::RTM_NEWROUTE, &header);
         if self.to.length > 0 {
-            found.push(RouteAttribute::Destination(route_address(self.to.prefix().address)));
+            let to = address_value(self.to.prefix().address);
+            request = request.attribute(libc::RTA_DST, &to);
         }
-        found.extend(self.via.map(|via| RouteAttribute::Gateway(route_address(via))));
+        if let Some(via) = self.via {
+            request = request.attribute(libc::RTA_GATEWAY, &address_value(via));
+        }
         if let Some(name) = self.interface {
-            found.push(RouteAttribute::Oif(index(name)?));
+            request = request.attribute(libc::RTA_OIF, &index(name)?.to_ne_bytes());
         }
         // The kernel's own route has this metric. With the default of 1024 this route would exist
         // beside the kernel's and never be used.
         if self.via.is_none() && self.to.family() == Family::Ipv6 {
-            found.push(RouteAttribute::Priority(CONNECTED));
+            request = request.attribute(libc::RTA_PRIORITY, &CONNECTED.to_ne_bytes());
         }
-        let window = self.initial_window.map(RouteMetric::InitCwnd);
-        let congestion = self.congestion.map(|name| RouteMetric::CcAlgo(name.to_owned()));
-        let metrics: Vec<RouteMetric> = window.into_iter().chain(congestion).collect();
-        if !metrics.is_empty() {
-            found.push(RouteAttribute::Metrics(metrics));
+        let mut metrics = NestedAttributes::default();
+        if let Some(window) = self.initial_window {
+            metrics = metrics.attribute(RTAX_INITCWND, &window.to_ne_bytes());
         }
-        Ok(found)
+        if let Some(name) = self.congestion {
+            metrics = metrics.attribute(RTAX_CC_ALGO, &name_value(name));
+        }
+        if !metrics.value().is_empty() {
+            request = request.attribute(libc::RTA_METRICS, metrics.value());
+        }
+        Ok(request)
     }
 }
 
-fn destination(route: &RouteMessage, family: Family) -> Option<Net> {
-    if route.header.table != RouteHeader::RT_TABLE_MAIN {
+/// Returns the destination of a route in the main table.
+fn destination(route: &[u8], family: Family) -> Option<Net> {
+    let [_, length, _, _, table] = array(route, 0)?;
+    if table != libc::RT_TABLE_MAIN {
         return None;
     }
-    let to = route.attributes.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Destination(RouteAddress::Inet(to)) => Some(IpAddr::V4(*to)),
-        RouteAttribute::Destination(RouteAddress::Inet6(to)) => Some(IpAddr::V6(*to)),
-        _ => None,
-    });
-    let length = route.header.destination_prefix_length;
+    let to = attributes(route, ROUTE).find(|(kind, _)| *kind == libc::RTA_DST);
+    let to = to.and_then(|(_, value)| read_address(value));
     Some(to.map_or(Net::default_of(family), |address| Net { address, length }))
 }
 
-fn route_address(address: IpAddr) -> RouteAddress {
+/// Returns an interface; `None` if it has no name.
+fn link_state(link: &[u8]) -> Option<LinkState> {
+    let mut found = LinkState { name: String::new(), mtu: 0, counters: None };
+    for (kind, value) in attributes(link, LINK) {
+        match kind {
+            libc::IFLA_IFNAME => {
+                let name = value.strip_suffix(&[0]).unwrap_or(value);
+                found.name = String::from_utf8_lossy(name).into_owned();
+            }
+            libc::IFLA_MTU => found.mtu = array(value, 0).map_or(0, u32::from_ne_bytes),
+            libc::IFLA_STATS64 => found.counters = read_counters(value),
+            _ => {}
+        }
+    }
+    (!found.name.is_empty()).then_some(found)
+}
+
+/// Reads struct rtnl_link_stats64 (linux/if_link.h), each of whose counters has 64 bits.
+fn read_counters(value: &[u8]) -> Option<LinkCounters> {
+    let counter = |number: usize| array(value, number * 8).map(u64::from_ne_bytes);
+    Some(LinkCounters {
+        rx_packets: counter(0)?,
+        tx_packets: counter(1)?,
+        rx_bytes: counter(2)?,
+        tx_bytes: counter(3)?,
+        rx_errors: counter(4)?,
+        tx_errors: counter(5)?,
+        rx_dropped: counter(6)?,
+        tx_dropped: counter(7)?,
+        rx_fifo_errors: counter(14)?,
+        rx_missed_errors: counter(15)?,
+    })
+}
+
+fn address_value(address: IpAddr) -> Vec<u8> {
     match address {
-        IpAddr::V4(address) => RouteAddress::Inet(address),
-        IpAddr::V6(address) => RouteAddress::Inet6(address),
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
     }
 }
 
-fn address_family(family: Family) -> AddressFamily {
+fn read_address(value: &[u8]) -> Option<IpAddr> {
+    match value.len() {
+        4 => array::<4>(value, 0).map(IpAddr::from),
+        16 => array::<16>(value, 0).map(IpAddr::from),
+        _ => None,
+    }
+}
+
+fn address_family(family: Family) -> u8 {
     match family {
-        Family::Ipv4 => AddressFamily::Inet,
-        Family::Ipv6 => AddressFamily::Inet6,
+        Family::Ipv4 => libc::AF_INET as u8,
+        Family::Ipv6 => libc::AF_INET6 as u8,
     }
 }
 

@@ -4,9 +4,7 @@ use std::io;
 
 use crate::Counter;
 use crate::network::{Interface, InterfaceCounters};
-use netlink_packet_route::link::{LinkAttribute, Stats64};
-
-use sixmark_sys::rtnetlink::Netlink;
+use sixmark_sys::rtnetlink::{LinkCounters, LinkState, Netlink};
 
 /// A netlink socket in the namespace in which it was opened.
 pub(super) struct Links(Netlink);
@@ -23,40 +21,19 @@ impl Links {
     }
 
     pub(super) fn read(&mut self) -> io::Result<Vec<Interface>> {
-        let links = self.0.links()?;
-        Ok(links.iter().filter_map(|link| interface(&link.attributes)).collect())
+        let interface = |link: LinkState| {
+            Some(Interface { name: link.name, counters: counters(&link.counters?) })
+        };
+        Ok(self.0.links()?.into_iter().filter_map(interface).collect())
     }
 
     /// Returns each interface and its MTU, bytes.
     pub(super) fn mtus(&mut self) -> io::Result<Vec<(String, u32)>> {
-        let links = self.0.links()?;
-        let of = |attributes: &[LinkAttribute]| {
-            let mtu = attributes.iter().find_map(|attribute| match attribute {
-                LinkAttribute::Mtu(mtu) => Some(*mtu),
-                _ => None,
-            });
-            Some((name_of_link(attributes)?, mtu.unwrap_or(0)))
-        };
-        Ok(links.iter().filter_map(|link| of(&link.attributes)).collect())
+        Ok(self.0.links()?.into_iter().map(|link| (link.name, link.mtu)).collect())
     }
 }
 
-fn interface(attributes: &[LinkAttribute]) -> Option<Interface> {
-    let stats = attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::Stats64(stats) => Some(counters(stats)),
-        _ => None,
-    });
-    Some(Interface { name: name_of_link(attributes)?, counters: stats? })
-}
-
-fn name_of_link(attributes: &[LinkAttribute]) -> Option<String> {
-    attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::IfName(name) => Some(name.clone()),
-        _ => None,
-    })
-}
-
-fn counters(stats: &Stats64) -> InterfaceCounters {
+fn counters(stats: &LinkCounters) -> InterfaceCounters {
     InterfaceCounters {
         in_packets: Counter(stats.rx_packets),
         out_packets: Counter(stats.tx_packets),
