@@ -9,8 +9,9 @@ use libc::c_int;
 
 use crate::control::Controls;
 use crate::driver::drops;
-use crate::path::{self, TcpPath};
+use crate::path;
 use crate::{check_return, clock, socket, stamp};
+use sixmark_units::tcp_info::TcpInfo;
 
 /// The maximum number of datagrams that one call sends or receives.
 pub const BATCH: usize = 32;
@@ -131,7 +132,7 @@ impl Outlet {
     }
 
     /// Returns the TCP state of the connection.
-    pub fn path(&self) -> Option<TcpPath> {
+    pub fn path(&self) -> Option<TcpInfo> {
         path::read_path(&self.0)
     }
 

@@ -9,108 +9,32 @@ use std::mem::size_of;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::check_return;
-
-/// The state of a connection in the kernel, from its beginning until the query. A value is absent
-/// if the kernel is too old to report it or has no sample of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TcpPath {
-    /// The smoothed round trip time, nanoseconds.
-    pub rtt: Option<u64>,
-    /// The minimum round trip time of the last minutes (net.ipv4.tcp_min_rtt_wlen), nanoseconds.
-    pub min_rtt: Option<u64>,
-    /// Retransmitted segments, including the SYN.
-    pub retransmitted: u32,
-    /// Segments that the peer reported as received twice (DSACK, RFC 2883). Since Linux 4.20.
-    pub duplicates: Option<u32>,
-    /// Segments that the peer acknowledged, including the SYN.
-    pub delivered: Option<u32>,
-    /// The maximum size of a sent segment, in bytes without headers.
-    pub mss: u32,
-}
-
-/// The kernel's timing of a handshake that has just completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handshake {
-    /// The time from the SYN to the SYN-ACK, nanoseconds. The resolution of the kernel is 1 us.
-    Took(u64),
-    /// The SYN was retransmitted. It is unknown which SYN was answered, so that the kernel takes no
-    /// sample, or takes one from the timestamp in the answer that excludes the time before the
-    /// retransmission (RFC 6298, section 3; RFC 7323, section 4.1).
-    SentAgain,
-    /// The kernel has no sample, or none of the handshake alone.
-    Untimed,
-}
-
-/// The number of bytes of struct tcp_info to request: up to the last field used. The kernel may
-/// return fewer and may have more.
-const SIZE: usize = 220;
-
-/// Offsets of the fields in struct tcp_info (linux/tcp.h), which grows only at its end.
-const SND_MSS: usize = 16;
-const RTT: usize = 68;
-const TOTAL_RETRANS: usize = 100;
-const BYTES_ACKED: usize = 120;
-const MIN_RTT: usize = 148;
-const DELIVERED: usize = 192;
-const DSACK_DUPS: usize = 216;
+use sixmark_units::tcp_info::{
+    TCP_INFO_BYTES, TcpHandshake, TcpInfo, parse_tcp_handshake, parse_tcp_info,
+};
 
 /// Reads a connection's path. Returns `None` if the kernel does not report it.
-pub(crate) fn read_path(fd: &OwnedFd) -> Option<TcpPath> {
-    let mut bytes = [0; SIZE];
+pub(crate) fn read_path(fd: &OwnedFd) -> Option<TcpInfo> {
+    let mut bytes = [0; TCP_INFO_BYTES];
     let length = info(fd, &mut bytes).ok()?;
-    parse_tcp_info(&bytes[..length.min(SIZE)])
+    parse_tcp_info(&bytes[..length.min(TCP_INFO_BYTES)])
 }
 
 /// Reads the duration of the handshake of a connection that is established and has sent nothing
 /// yet.
-pub(crate) fn handshake(fd: &OwnedFd) -> Handshake {
-    let mut bytes = [0; SIZE];
-    let known = info(fd, &mut bytes).ok().map(|length| &bytes[..length.min(SIZE)]);
-    known.map_or(Handshake::Untimed, parse_handshake)
+pub(crate) fn handshake(fd: &OwnedFd) -> TcpHandshake {
+    let mut bytes = [0; TCP_INFO_BYTES];
+    let known = info(fd, &mut bytes).ok().map(|length| &bytes[..length.min(TCP_INFO_BYTES)]);
+    known.map_or(TcpHandshake::Untimed, parse_tcp_handshake)
 }
 
-fn info(fd: &OwnedFd, bytes: &mut [u8; SIZE]) -> io::Result<usize> {
-    let mut size = size_of::<[u8; SIZE]>() as libc::socklen_t;
+fn info(fd: &OwnedFd, bytes: &mut [u8; TCP_INFO_BYTES]) -> io::Result<usize> {
+    let mut size = size_of::<[u8; TCP_INFO_BYTES]>() as libc::socklen_t;
     let start = bytes.as_mut_ptr().cast();
     let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
     // SAFETY: `start` points to `size` writable bytes.
     check_return(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, start, &mut size) })?;
     Ok(size as usize)
-}
-
-/// Parses as much of a struct tcp_info as the kernel returned.
-fn parse_tcp_info(info: &[u8]) -> Option<TcpPath> {
-    let field = |at: usize| field(info, at);
-    // Without a sample, one field is 0 and the other has all bits set.
-    let nanos = |us: u32| (us != 0 && us != u32::MAX).then_some(u64::from(us) * 1_000);
-    Some(TcpPath {
-        rtt: field(RTT).and_then(nanos),
-        min_rtt: field(MIN_RTT).and_then(nanos),
-        retransmitted: field(TOTAL_RETRANS)?,
-        duplicates: field(DSACK_DUPS),
-        delivered: field(DELIVERED),
-        mss: field(SND_MSS)?,
-    })
-}
-
-/// Parses the duration of the handshake. The smoothed round trip time is that of the handshake as
-/// long as nothing but the SYN has been acknowledged: the first sample sets it, and data that the
-/// peer sends on its own adds none.
-fn parse_handshake(info: &[u8]) -> Handshake {
-    let acknowledged = info.get(BYTES_ACKED..BYTES_ACKED + 8);
-    let acknowledged =
-        acknowledged.and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
-    match (field(info, TOTAL_RETRANS), field(info, RTT), acknowledged) {
-        (Some(1..), ..) => Handshake::SentAgain,
-        // The SYN counts as one byte.
-        (Some(0), Some(us @ 1..), Some(0 | 1)) => Handshake::Took(u64::from(us) * 1_000),
-        _ => Handshake::Untimed,
-    }
-}
-
-/// Returns a field of four bytes, or `None` if the kernel did not return it.
-fn field(info: &[u8], at: usize) -> Option<u32> {
-    info.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 
 #[cfg(test)]
@@ -120,66 +44,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-
-    fn of(fields: &[(usize, u32)], length: usize) -> Vec<u8> {
-        let mut bytes = vec![0; SIZE];
-        for (at, value) in fields {
-            bytes[*at..at + 4].copy_from_slice(&value.to_ne_bytes());
-        }
-        bytes.truncate(length);
-        bytes
-    }
-
-    const FULL: [(usize, u32); 6] = [
-        (SND_MSS, 1_428),
-        (RTT, 250),
-        (TOTAL_RETRANS, 3),
-        (MIN_RTT, 200),
-        (DELIVERED, 17),
-        (DSACK_DUPS, 2),
-    ];
-
-    #[test]
-    fn reads_every_field_of_tcp_info() {
-        let path = parse_tcp_info(&of(&FULL, SIZE)).unwrap();
-        let (rtt, min_rtt) = (Some(250_000), Some(200_000));
-        let counted = (path.retransmitted, path.duplicates, path.delivered, path.mss);
-        assert_eq!((path.rtt, path.min_rtt), (rtt, min_rtt));
-        assert_eq!(counted, (3, Some(2), Some(17), 1_428));
-    }
-
-    /// Linux 4.18 has delivered but no duplicates, 4.6 has min_rtt but not delivered, 3.15 has none
-    /// of them.
-    #[test]
-    fn fields_that_older_kernels_lack_are_absent() {
-        let path = parse_tcp_info(&of(&FULL, 196)).unwrap();
-        assert_eq!((path.delivered, path.duplicates), (Some(17), None));
-        let path = parse_tcp_info(&of(&FULL, 160)).unwrap();
-        assert_eq!((path.min_rtt, path.delivered), (Some(200_000), None));
-        let path = parse_tcp_info(&of(&FULL, 104)).unwrap();
-        assert_eq!((path.rtt, path.min_rtt, path.retransmitted), (Some(250_000), None, 3));
-        assert_eq!(parse_tcp_info(&of(&FULL, 60)), None);
-    }
-
-    #[test]
-    fn takes_the_first_round_trip_as_the_handshake_time() {
-        let handshake = |fields: &[_]| parse_handshake(&of(fields, SIZE));
-        assert_eq!(handshake(&[(RTT, 7), (BYTES_ACKED, 1)]), Handshake::Took(7_000));
-        assert_eq!(parse_handshake(&of(&[(RTT, 7)], 100)), Handshake::Untimed);
-        assert_eq!(handshake(&[(RTT, 0), (BYTES_ACKED, 1)]), Handshake::Untimed);
-    }
-
-    #[test]
-    fn does_not_time_the_handshake_once_data_was_acknowledged() {
-        let bytes = of(&[(RTT, 7), (BYTES_ACKED, 2)], SIZE);
-        assert_eq!(parse_handshake(&bytes), Handshake::Untimed);
-    }
-
-    #[test]
-    fn does_not_time_a_handshake_with_a_retransmitted_syn() {
-        let bytes = of(&[(RTT, 7), (BYTES_ACKED, 1), (TOTAL_RETRANS, 1)], SIZE);
-        assert_eq!(parse_handshake(&bytes), Handshake::SentAgain);
-    }
 
     /// A deadline that only a broken kernel reaches.
     const DEADLINE: Duration = Duration::from_secs(300);
@@ -236,14 +100,8 @@ mod tests {
 
     fn unacknowledged(fd: &OwnedFd) -> u32 {
         const UNACKED: usize = 24;
-        let mut bytes = [0; SIZE];
+        let mut bytes = [0; TCP_INFO_BYTES];
         info(fd, &mut bytes).unwrap();
-        field(&bytes, UNACKED).unwrap()
-    }
-
-    #[test]
-    fn reports_no_round_trip_without_a_sample() {
-        let path = parse_tcp_info(&of(&[(MIN_RTT, u32::MAX)], SIZE)).unwrap();
-        assert_eq!((path.rtt, path.min_rtt), (None, None));
+        u32::from_ne_bytes(bytes[UNACKED..UNACKED + 4].try_into().unwrap())
     }
 }

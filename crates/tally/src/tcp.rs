@@ -9,34 +9,7 @@ use crate::tally_part::tally_parts;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_document::untrusted::is_default;
 use sixmark_units::counts::Counts;
-
-/// The TCP statistics of one connection. A value is `None` if the kernel does not report it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TcpSample {
-    /// The smoothed round-trip time in nanoseconds.
-    pub rtt: Option<u64>,
-    /// The shortest round-trip time in nanoseconds.
-    pub min_rtt: Option<u64>,
-    /// Segments retransmitted.
-    pub retransmitted: u32,
-    /// Segments that the peer reports as received twice (DSACK).
-    pub duplicates: Option<u32>,
-    /// Segments that the peer acknowledged.
-    pub delivered: Option<u32>,
-    /// The maximum segment size when sending, in bytes without headers; 0 if unknown.
-    pub mss: u32,
-}
-
-/// The kernel's measurement of a handshake that has just finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handshake {
-    /// The time from the SYN to the SYN-ACK in nanoseconds.
-    Took(u64),
-    /// The SYN was retransmitted, so there is no time.
-    SentAgain,
-    /// There is no time for another reason.
-    Untimed,
-}
+use sixmark_units::tcp_info::{TcpHandshake, TcpInfo};
 
 /// The TCP handshakes of one family whose times were requested from the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,15 +35,15 @@ pub struct HandshakeTally {
 
 impl HandshakeTally {
     /// Counts a handshake that took `client` nanoseconds by the client's clock.
-    pub fn record(&mut self, said: Handshake, client: u64) {
+    pub fn record(&mut self, said: TcpHandshake, client: u64) {
         self.asked += 1;
         match said {
-            Handshake::Took(nanos) => {
+            TcpHandshake::Took(nanos) => {
                 self.kernel.record(nanos);
                 self.client.record(client);
             }
-            Handshake::SentAgain => self.sent_again += 1,
-            Handshake::Untimed => self.untimed += 1,
+            TcpHandshake::SentAgain => self.sent_again += 1,
+            TcpHandshake::Untimed => self.untimed += 1,
         }
     }
 
@@ -123,7 +96,7 @@ pub struct TcpTally {
 
 impl TcpTally {
     /// Counts a connection.
-    pub fn record(&mut self, path: &TcpSample) {
+    pub fn record(&mut self, path: &TcpInfo) {
         self.read += 1;
         path.rtt.into_iter().for_each(|nanos| self.rtt.record(nanos));
         path.min_rtt.into_iter().for_each(|nanos| self.min_rtt.record(nanos));
@@ -260,8 +233,8 @@ impl TcpResult {
 mod tests {
     use super::*;
 
-    fn path(retransmitted: u32, delivered: Option<u32>) -> TcpSample {
-        TcpSample {
+    fn path(retransmitted: u32, delivered: Option<u32>) -> TcpInfo {
+        TcpInfo {
             rtt: Some(30_000),
             min_rtt: Some(20_000),
             retransmitted,
@@ -271,7 +244,7 @@ mod tests {
         }
     }
 
-    fn of(paths: &[TcpSample]) -> TcpTally {
+    fn of(paths: &[TcpInfo]) -> TcpTally {
         let mut tally = TcpTally::default();
         paths.iter().for_each(|path| tally.record(path));
         tally
@@ -295,9 +268,9 @@ mod tests {
     fn records_both_clocks_only_for_timed_handshakes() {
         let mut tally = TcpTally::default();
         assert!(tally.result().handshake.is_none());
-        tally.handshake.record(Handshake::Took(5_000), 20_000);
-        tally.handshake.record(Handshake::SentAgain, 1_000_000_000);
-        tally.handshake.record(Handshake::Untimed, 30_000);
+        tally.handshake.record(TcpHandshake::Took(5_000), 20_000);
+        tally.handshake.record(TcpHandshake::SentAgain, 1_000_000_000);
+        tally.handshake.record(TcpHandshake::Untimed, 30_000);
         let mut both = tally.clone();
         both += &tally;
         let found = both.result().handshake.unwrap();
@@ -308,14 +281,14 @@ mod tests {
 
     #[test]
     fn omits_figures_that_the_kernel_does_not_provide() {
-        let result = of(&[TcpSample { mss: 536, ..TcpSample::default() }]).result();
+        let result = of(&[TcpInfo { mss: 536, ..TcpInfo::default() }]).result();
         assert_eq!((result.rtt_us.count, result.delivered), (0, None));
         assert_eq!((result.spurious, result.lost_share()), (None, None));
     }
 
     #[test]
     fn does_not_count_spurious_retransmissions_as_lost() {
-        let duplicates = |duplicates| TcpSample { duplicates, ..path(10, Some(1_000)) };
+        let duplicates = |duplicates| TcpInfo { duplicates, ..path(10, Some(1_000)) };
         let told = of(&[duplicates(Some(10))]).result();
         assert_eq!((told.spurious, told.lost(), told.lost_share()), (Some(10), 0, Some(0.0)));
         assert!(!told.losses_unlike(&of(&[path(0, Some(1_000))]).result()));

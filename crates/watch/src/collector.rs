@@ -13,8 +13,8 @@ use sixmark_tally::in_flight::InFlight;
 use sixmark_tally::interval::Interval;
 use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_tally::tally::{FamilyTally, Tally};
-use sixmark_tally::tcp::TcpSample;
 use sixmark_units::family::{Family, PerFamily};
+use sixmark_units::tcp_info::TcpInfo;
 use sixmark_wire::flow::{
     Closure, ConnectionReport, Counts, Ends, FlowObserver, HttpExchange, MissingSide,
 };
@@ -382,12 +382,12 @@ fn count_connection(of: &ConnectionReport, tally: &mut FamilyTally) {
 
 /// Returns the figures of a connection's path, as TCP itself would report them. A round-trip time
 /// is the sum of those from the capture point to either side, and `None` unless both are known.
-fn path(of: &ConnectionReport) -> TcpSample {
+fn path(of: &ConnectionReport) -> TcpInfo {
     let (client, server) = (&of.round_trips.from_client, &of.round_trips.from_server);
     let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
     let again = of.sent.from_client.retransmitted + of.sent.from_server.retransmitted;
     let mss = [of.sent.from_client.mss, of.sent.from_server.mss].into_iter().flatten().min();
-    TcpSample {
+    TcpInfo {
         rtt: both(client.p50_ns, server.p50_ns),
         min_rtt: both(client.min_ns, server.min_ns),
         retransmitted: u32::try_from(again).unwrap_or(u32::MAX),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use sixmark_plan::plan::timestamps::Timestamps;
-use sixmark_sys::driver::{Driver, Handshake, ReceiveStamps, Slot, SocketRoute};
+use sixmark_sys::driver::{Driver, ReceiveStamps, Slot, SocketRoute, TcpHandshake};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;
 
@@ -65,7 +65,12 @@ impl<D: Driver> Network<'_, D> {
     /// the kernel has no time, the client's clock is used; with the kernel's timestamps, the time
     /// then counts as missing. Returns what the kernel reported about the handshake, if it was
     /// asked.
-    fn time_connect(&mut self, slot: Slot, at: u64, recorder: &mut Recorder) -> Option<Handshake> {
+    fn time_connect(
+        &mut self,
+        slot: Slot,
+        at: u64,
+        recorder: &mut Recorder,
+    ) -> Option<TcpHandshake> {
         let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
         let (quic, said) = (self.quic.is_some(), self.driver.handshake(slot));
         let connection = self.connections.get(slot);
@@ -74,14 +79,14 @@ impl<D: Driver> Network<'_, D> {
         let client = connection.client_took();
         // The kernel's duration can't exceed the client's, but is in whole microseconds.
         let said = said.map(|said| match said {
-            Handshake::Took(nanos) => Handshake::Took(nanos.min(client)),
+            TcpHandshake::Took(nanos) => TcpHandshake::Took(nanos.min(client)),
             other => other,
         });
         connection.connect_took = match said {
-            Some(Handshake::Took(nanos)) => nanos,
+            Some(TcpHandshake::Took(nanos)) => nanos,
             _ => client,
         };
-        let timed = matches!(said, Some(Handshake::Took(_)));
+        let timed = matches!(said, Some(TcpHandshake::Took(_)));
         recorder.clocks.missing += u64::from(kernel && !quic && !timed);
         said
     }

@@ -1,7 +1,6 @@
 //! Counting connections.
 
-use sixmark_sys::driver::{Close, Handshake, Slot, TcpPath};
-use sixmark_tally::tcp;
+use sixmark_sys::driver::{Close, Slot, TcpHandshake, TcpInfo};
 use sixmark_tally::tls::{Cause, Facts};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;
@@ -38,12 +37,7 @@ impl Recorder {
 
     /// Records what the kernel reported about a handshake, which took `client` nanoseconds by this
     /// client's clock.
-    pub(crate) fn handshake(&mut self, family: Family, said: Handshake, client: u64) {
-        let said = match said {
-            Handshake::Took(nanos) => tcp::Handshake::Took(nanos),
-            Handshake::SentAgain => tcp::Handshake::SentAgain,
-            Handshake::Untimed => tcp::Handshake::Untimed,
-        };
+    pub(crate) fn handshake(&mut self, family: Family, said: TcpHandshake, client: u64) {
         self.tally[family].tcp.handshake.record(said, client);
     }
 
@@ -66,10 +60,8 @@ impl Recorder {
     }
 
     /// Records TCP's statistics of a connection that is about to be closed.
-    pub(crate) fn path(&mut self, family: Family, path: &TcpPath) {
-        let &TcpPath { rtt, min_rtt, retransmitted, duplicates, delivered, mss } = path;
-        let path = tcp::TcpSample { rtt, min_rtt, retransmitted, duplicates, delivered, mss };
-        self.tally[family].tcp.record(&path);
+    pub(crate) fn path(&mut self, family: Family, path: &TcpInfo) {
+        self.tally[family].tcp.record(path);
     }
 
     /// Counts a failure of TLS, in the handshake or after it: of the measurement if `counted`, else

@@ -2,7 +2,7 @@
 //! themselves and with the world's.
 
 use sixmark_document::timing::Timing;
-use sixmark_sys::driver::{Close, Handshake, TcpPath};
+use sixmark_sys::driver::{Close, TcpHandshake, TcpInfo};
 use sixmark_tally::outcome::Outcome;
 use sixmark_tally::tally::{FamilyTally, SliceTally};
 use sixmark_units::counts::Counts;
@@ -93,10 +93,10 @@ pub(crate) fn connections(ran: &Ran, family: Family) {
 fn handshakes(ran: &Ran, family: Family) {
     let found = &ran.tally()[family].tcp.handshake;
     let established = ran.ledger.established(family, ran.measured_from);
-    let said: Vec<Handshake> = established.filter_map(|page| page.handshake).collect();
-    let count = |which: fn(&Handshake) -> bool| said.iter().filter(|said| which(said)).count();
-    let timed = count(|said| matches!(said, Handshake::Took(_))) as u64;
-    let again = count(|said| *said == Handshake::SentAgain) as u64;
+    let said: Vec<TcpHandshake> = established.filter_map(|page| page.handshake).collect();
+    let count = |which: fn(&TcpHandshake) -> bool| said.iter().filter(|said| which(said)).count();
+    let timed = count(|said| matches!(said, TcpHandshake::Took(_))) as u64;
+    let again = count(|said| *said == TcpHandshake::SentAgain) as u64;
     let asked = said.len() as u64;
     assert_eq!((found.asked, found.sent_again), (asked, again), "{family}: handshakes");
     assert_eq!(found.untimed, asked - timed - again, "{family}: untimed handshakes");
@@ -109,7 +109,7 @@ fn paths(ran: &Ran, family: Family) {
     let again = asked().map(|path| u64::from(path.retransmitted)).sum::<u64>();
     assert_eq!((found.read, found.retransmitted), (asked().count() as u64, again), "{family}");
     let twice =
-        |path: TcpPath| path.duplicates.map(|twice| u64::from(twice.min(path.retransmitted)));
+        |path: TcpInfo| path.duplicates.map(|twice| u64::from(twice.min(path.retransmitted)));
     let spurious = asked().filter_map(twice).reduce(|one, other| one + other);
     assert_eq!(found.spurious, spurious, "{family}: spurious");
     let shortest = asked().filter(|path| path.min_rtt.is_some()).count() as u64;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use libc::{ECONNREFUSED, ECONNRESET, EPIPE};
 use sixmark_sys::driver::{
-    Close, CompletionBatch, Driver, EventKind, Handshake, Message, SendProgress, SocketRoute,
-    Stamps,
+    Close, CompletionBatch, Driver, EventKind, Message, SendProgress, SocketRoute, Stamps,
+    TcpHandshake,
 };
 use sixmark_testkit::events::next;
 use sixmark_units::family::Family;
@@ -359,7 +359,7 @@ fn the_handshake_is_told_once_established<S: Stage>(family: Family) {
         let event = next(driver);
         assert_eq!(event.kind, EventKind::Connected(way.to.ip()));
         let told = driver.handshake(SLOT);
-        let Some(Handshake::Took(nanos)) = told else { panic!("{told:?}") };
+        let Some(TcpHandshake::Took(nanos)) = told else { panic!("{told:?}") };
         assert!(nanos <= event.at - called + 1_000, "{nanos}, {called} {event:?}");
         // It stays what it was, whatever is sent.
         ask(&mut stage);

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use sixmark_sys::driver::{
-    Arrival, Close, Driver, Event, Handshake, Message, SendProgress, Slot, SocketRoute, TcpPath,
+    Arrival, Close, Driver, Event, Message, SendProgress, Slot, SocketRoute, TcpHandshake, TcpInfo,
 };
 
 use super::world::World;
@@ -68,11 +68,11 @@ impl Driver for Simulated {
         self.world.borrow_mut().drop_next(slot, count);
     }
 
-    fn handshake(&mut self, slot: Slot) -> Option<Handshake> {
+    fn handshake(&mut self, slot: Slot) -> Option<TcpHandshake> {
         self.world.borrow_mut().handshake(slot)
     }
 
-    fn path(&mut self, slot: Slot) -> Option<TcpPath> {
+    fn path(&mut self, slot: Slot) -> Option<TcpInfo> {
         self.world.borrow_mut().path(slot)
     }
 

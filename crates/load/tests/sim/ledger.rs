@@ -1,6 +1,6 @@
 //! What the simulated servers saw, to hold a worker's counts against.
 
-use sixmark_sys::driver::{Close, Handshake, TcpPath};
+use sixmark_sys::driver::{Close, TcpHandshake, TcpInfo};
 use sixmark_units::family::Family;
 
 #[derive(Debug, Default)]
@@ -29,9 +29,9 @@ pub(crate) struct Connection {
     pub(crate) closed: Option<Close>,
     pub(crate) requests: Vec<Asked>,
     /// What is told of its handshake, where that was to be asked.
-    pub(crate) handshake: Option<Handshake>,
+    pub(crate) handshake: Option<TcpHandshake>,
     /// What was told of its path.
-    pub(crate) path: Option<TcpPath>,
+    pub(crate) path: Option<TcpInfo>,
 }
 
 /// A request.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sixmark_document::timing::Timing;
 use sixmark_plan::plan::Plan;
 use sixmark_plan::plan::timestamps::Timestamps;
-use sixmark_sys::driver::{Handshake, SocketRoute};
+use sixmark_sys::driver::{SocketRoute, TcpHandshake};
 use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
 use sixmark_units::family::Family;
 
@@ -87,7 +87,7 @@ fn prefers_the_connect_time_of_the_kernel_where_available() {
             let pages = ledger.connections.iter().filter(|page| page.family == family);
             let said: Vec<_> = pages.map(|page| page.handshake.unwrap()).collect();
             let took = said.iter().map(|said| match said {
-                Handshake::Took(nanos) => *nanos,
+                TcpHandshake::Took(nanos) => *nanos,
                 _ => client,
             });
             let mean = took.sum::<u64>() as f64 / 5.0;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_sys::driver::{
-    Arrival, Close, Event, EventKind, Handshake, ReceiveStamps, SendProgress, Slot, SocketRoute,
-    TcpPath,
+    Arrival, Close, Event, EventKind, ReceiveStamps, SendProgress, Slot, SocketRoute, TcpHandshake,
+    TcpInfo,
 };
 use sixmark_units::family::Family;
 
@@ -209,18 +209,18 @@ impl World {
     }
 
     /// What [`handshake`] says.
-    pub(crate) fn handshake(&mut self, slot: Slot) -> Option<Handshake> {
+    pub(crate) fn handshake(&mut self, slot: Slot) -> Option<TcpHandshake> {
         let number = self.held(slot).number;
         self.ledger.connections[number].handshake
     }
 
     /// Each connection's own: its number says how much it sent again. Every fourth is not told.
-    pub(crate) fn path(&mut self, slot: Slot) -> Option<TcpPath> {
+    pub(crate) fn path(&mut self, slot: Slot) -> Option<TcpInfo> {
         let held = self.held(slot);
         assert!(held.established, "slot {slot} has no path");
         let index = held.number;
         let (number, page) = (index as u64, &mut self.ledger.connections[index]);
-        page.path = (number % 4 != 3).then_some(TcpPath {
+        page.path = (number % 4 != 3).then_some(TcpInfo {
             rtt: Some(1_000 + number),
             min_rtt: (number % 2 == 0).then_some(1_000),
             retransmitted: (number % 3) as u32,
@@ -451,11 +451,11 @@ impl World {
 
 /// Of five connections three took half of what the client saw, one sent its SYN again and one has no
 /// time.
-pub(crate) fn handshake(number: usize, took: u64) -> Handshake {
+pub(crate) fn handshake(number: usize, took: u64) -> TcpHandshake {
     match number % 5 {
-        3 => Handshake::SentAgain,
-        4 => Handshake::Untimed,
-        _ => Handshake::Took(took / 2),
+        3 => TcpHandshake::SentAgain,
+        4 => TcpHandshake::Untimed,
+        _ => TcpHandshake::Took(took / 2),
     }
 }
 

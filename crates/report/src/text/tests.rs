@@ -163,7 +163,7 @@ fn shows_a_row_of_spurious_segments_only_if_there_are_any() {
     let again = |duplicates| {
         let mut tally = FamilyTally::default();
         let path =
-            sixmark_tally::tcp::TcpSample { retransmitted: 5, duplicates, ..Default::default() };
+            sixmark_units::tcp_info::TcpInfo { retransmitted: 5, duplicates, ..Default::default() };
         tally.tcp.record(&path);
         shown(&[tally.clone(), tally], |c, text| c.tcp(text))
     };

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
 use super::errno::errno_of;
-use super::{EventKind, Handshake, SocketRoute, datagram};
+use super::{EventKind, SocketRoute, TcpHandshake, datagram};
 use crate::{clock, path, route, socket};
 
 /// A connection whose connect call has returned.
@@ -17,7 +17,7 @@ pub(super) struct Begun {
     /// The peer, if the connection is already established.
     pub(super) peer: Option<IpAddr>,
     /// The kernel's timing of the handshake, if it is complete and the timing was requested.
-    pub(super) handshake: Option<Handshake>,
+    pub(super) handshake: Option<TcpHandshake>,
 }
 
 /// Opens a socket and begins to connect it.
@@ -56,7 +56,7 @@ fn outcome(fd: &OwnedFd) -> Result<IpAddr, i32> {
 pub(super) fn outcome_with_handshake(
     fd: &OwnedFd,
     asked: bool,
-) -> (Result<IpAddr, i32>, Option<Handshake>) {
+) -> (Result<IpAddr, i32>, Option<TcpHandshake>) {
     let outcome = outcome(fd);
     let asked = asked && outcome.is_ok();
     (outcome, asked.then(|| path::handshake(fd)))

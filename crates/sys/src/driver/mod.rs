@@ -17,9 +17,9 @@ mod uring;
 
 pub(crate) use datagram::drops;
 
-pub use crate::path::{Handshake, TcpPath};
 pub use epoll::Epoll;
 pub use message::Message;
+pub use sixmark_units::tcp_info::{TcpHandshake, TcpInfo};
 pub use uring::{PeerWrites, Uring};
 
 use std::net::{IpAddr, SocketAddr};
@@ -86,13 +86,13 @@ pub trait Driver {
 
     /// Returns the kernel's timing of the handshake of the slot's established connection, or `None`
     /// if [`SocketRoute::ask_handshake`] did not request it.
-    fn handshake(&mut self, _slot: Slot) -> Option<Handshake> {
+    fn handshake(&mut self, _slot: Slot) -> Option<TcpHandshake> {
         None
     }
 
     /// Returns the TCP state of the slot's connection, which must be established, or ended but not
     /// yet closed. Returns `None` if the kernel does not report it.
-    fn path(&mut self, slot: Slot) -> Option<TcpPath>;
+    fn path(&mut self, slot: Slot) -> Option<TcpInfo>;
 
     /// Closes the slot's connection at once. There are no further events for it and the slot is
     /// vacant.

@@ -16,12 +16,7 @@ use netlink_packet_sock_diag::inet::{
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_SOCK_DIAG};
 use sixmark_units::family::{Family, PerFamily};
-
-/// The offsets in TCP_INFO of the retransmitted segments and of all sent segments (linux/tcp.h),
-/// present since Linux 4.2. The crate's own parser requires the complete structure of one kernel
-/// version.
-const AGAIN: usize = 100;
-const OUT: usize = 136;
+use sixmark_units::tcp_info::segments_of_tcp_info;
 
 /// A netlink socket in the namespace in which it was opened.
 pub(super) struct Diag {
@@ -183,14 +178,11 @@ fn count_socket(response: &InetResponse, found: &mut PerFamily<Sockets>, seen: &
     };
     *state += 1;
     let info = response.nlas.iter().find_map(|nla| match nla {
-        Nla::TcpInfo(bytes) => Some([number_at(bytes, AGAIN)?, number_at(bytes, OUT)?]),
+        // The library's own parser requires the complete structure of one kernel version.
+        Nla::TcpInfo(bytes) => segments_of_tcp_info(bytes),
         _ => None,
     });
     if let Some(info) = info.filter(|_| response.header.state != kernel::TCP_LISTEN) {
         seen.insert(response.header.socket_id.cookie, (family, info));
     }
-}
-
-fn number_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }

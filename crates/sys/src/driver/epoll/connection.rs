@@ -8,7 +8,7 @@ use super::track::Track;
 use crate::driver::begin::outcome_with_handshake;
 use crate::driver::datagram::Datagrams;
 use crate::driver::own::{OwnBytes, Spare};
-use crate::driver::{EventKind, Handshake, ReceiveStamps};
+use crate::driver::{EventKind, ReceiveStamps, TcpHandshake};
 use crate::socket;
 
 /// The state of a slot, which is vacant if `fd` is `None`.
@@ -19,7 +19,7 @@ pub(super) struct EpollSocket {
     pub(super) connecting: bool,
     /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
-    pub(super) handshake: Option<Handshake>,
+    pub(super) handshake: Option<TcpHandshake>,
     /// The kernel's timestamps of received bytes that are wanted beside the driver's times.
     pub(super) stamps: ReceiveStamps,
     /// There may be something to receive.

@@ -26,8 +26,8 @@ use super::datagram_batch::DatagramBatch;
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare, rest};
 use super::{
-    Arrival, Close, CompletionBatch, Driver, Event, EventKind, Handshake, Message, ReceiveStamps,
-    SendProgress, Slot, SocketRoute, Stamps, TcpPath,
+    Arrival, Close, CompletionBatch, Driver, Event, EventKind, Message, ReceiveStamps,
+    SendProgress, Slot, SocketRoute, Stamps, TcpHandshake, TcpInfo,
 };
 use crate::{check_return, clock, path, socket, stamp};
 use connection::EpollSocket;
@@ -439,11 +439,11 @@ impl Driver for Epoll {
         socket::local(self.sockets.get(slot as usize)?.fd.as_ref()?).ok()
     }
 
-    fn handshake(&mut self, slot: Slot) -> Option<Handshake> {
+    fn handshake(&mut self, slot: Slot) -> Option<TcpHandshake> {
         self.sockets.get(slot as usize)?.handshake
     }
 
-    fn path(&mut self, slot: Slot) -> Option<TcpPath> {
+    fn path(&mut self, slot: Slot) -> Option<TcpInfo> {
         path::read_path(self.sockets.get(slot as usize)?.fd.as_ref()?)
     }
 

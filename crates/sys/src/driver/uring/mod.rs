@@ -40,8 +40,8 @@ use super::datagram::{Datagrams, drops};
 use super::errno::errno_of;
 use super::own::{OwnBytes, Spare};
 use super::{
-    Arrival, Close, CompletionBatch, Driver, Event, EventKind, Handshake, Message, ReceiveStamps,
-    SendProgress, Slot, SocketRoute, TcpPath,
+    Arrival, Close, CompletionBatch, Driver, Event, EventKind, Message, ReceiveStamps,
+    SendProgress, Slot, SocketRoute, TcpHandshake, TcpInfo,
 };
 use crate::buffers::FilledBuffer;
 use crate::{clock, path, socket as tcp};
@@ -450,11 +450,11 @@ impl Driver for Uring {
         self.ask(slot, tcp::local)?.ok()
     }
 
-    fn handshake(&mut self, slot: Slot) -> Option<Handshake> {
+    fn handshake(&mut self, slot: Slot) -> Option<TcpHandshake> {
         self.sockets.get(slot as usize)?.handshake
     }
 
-    fn path(&mut self, slot: Slot) -> Option<TcpPath> {
+    fn path(&mut self, slot: Slot) -> Option<TcpInfo> {
         self.ask(slot, path::read_path).flatten()
     }
 

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use super::mark::{self, Mark, Operation};
 use crate::driver::datagram::Datagrams;
 use crate::driver::own::OwnBytes;
-use crate::driver::{Handshake, ReceiveStamps, Slot};
+use crate::driver::{ReceiveStamps, Slot, TcpHandshake};
 
 /// The state of a slot, which is vacant if `file` is `None`.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(super) struct UringSocket {
     pub(super) connecting: bool,
     /// Whether to read from the kernel how long the handshake took, and the value that was read.
     pub(super) ask_handshake: bool,
-    pub(super) handshake: Option<Handshake>,
+    pub(super) handshake: Option<TcpHandshake>,
     /// The kernel's timestamps of received bytes that are wanted.
     pub(super) stamps: ReceiveStamps,
     /// A poll for errors and hang-ups is in progress. The multishot receive does not complete if a

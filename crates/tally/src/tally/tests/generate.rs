@@ -4,12 +4,13 @@ use crate::in_flight::InFlight;
 use crate::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use crate::quic::QuicEnding;
 use crate::tally::{FamilyTally, Phases, Tally, WarmUpTally};
-use crate::tcp::{Handshake, TcpSample};
+
 use crate::tls::{Cause, Certificate, Facts, Reason};
 use sixmark_http::redirect::Why;
 use sixmark_plan::check::Mismatch;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
+use sixmark_units::tcp_info::{TcpHandshake, TcpInfo};
 
 /// Counts a few exchanges and connections of any kind.
 pub(super) fn count(tally: &mut FamilyTally, random: &mut Random) {
@@ -109,7 +110,7 @@ fn connect(tally: &mut FamilyTally, random: &mut Random) {
     let nanos = random.below(1 << 34);
     tally.connections.opened += 1;
     tally.phases.connect.record(nanos);
-    let said = [Handshake::Took(nanos), Handshake::SentAgain, Handshake::Untimed];
+    let said = [TcpHandshake::Took(nanos), TcpHandshake::SentAgain, TcpHandshake::Untimed];
     tally.tcp.handshake.record(said[random.below(3) as usize], nanos + 7);
     tally.wait_sample.record(nanos + 7, 7);
 }
@@ -139,7 +140,7 @@ const CAUSE: Cause = Cause::new(Reason::CertificateIssuer, Some(48));
 fn close(tally: &mut FamilyTally, random: &mut Random) {
     tally.connections.closed += 1;
     tally.phases.lifetime.record(random.below(1 << 50));
-    tally.tcp.record(&TcpSample {
+    tally.tcp.record(&TcpInfo {
         rtt: (random.below(2) == 0).then_some(random.below(1 << 30)),
         min_rtt: Some(9_000),
         retransmitted: random.below(3) as u32,
