@@ -6,15 +6,16 @@ use crate::{Compared, Comparison, Settings};
 use super::sheet::intervals::interval_that_decides;
 use super::sheet::verdict::describe_estimate;
 use crate::sheet::comparison_sheet;
+use sixmark_report::gate_text::write_gates;
 use sixmark_sheet::Sheet;
 use sixmark_sheet::terminal;
 
 /// Returns the whole report except for warnings. It ends with a line feed.
 pub fn comparison_text(result: &ComparisonResult) -> String {
     let sheet = Sheet { warnings: Vec::new(), ..comparison_sheet("", result) };
-    let gates = sixmark_report::gate_text::gate_lines(&result.gates);
-    let apart = if gates.is_empty() { "" } else { "\n" };
-    terminal::sheet_text(&sheet) + apart + &gates
+    let mut text = terminal::sheet_text(&sheet);
+    write_gates(&mut text, &result.gates);
+    text
 }
 
 /// Describes the estimate of the primary metric from the pairs so far, as text for a terminal:

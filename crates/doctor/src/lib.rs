@@ -3,7 +3,7 @@
 //!
 //! [`engine`] reads the kernel's settings and tries what can be tried. Its result, [`facts`], is
 //! plain data. [`judge`] turns facts into findings, so that a table of facts can stand for any
-//! machine. [`doctor_result`] is the document; [`text`] and [`sheet`] show it.
+//! machine. [`doctor_result`] is the document; [`sheet`] shows it.
 //!
 //! Only [`engine`] opens files and sockets, starts processes and reads clocks.
 
@@ -18,4 +18,3 @@ pub mod judge;
 pub mod parse;
 pub mod purpose;
 pub mod sheet;
-pub mod text;

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use sixmark_result::gate_result::GateResult;
 
-/// Formats every gate with the figures that decided it; empty if there are no gates.
-pub fn gate_lines(gates: &[GateResult]) -> String {
-    let mut text = String::new();
-    for gate in gates {
-        let _ = writeln!(text, "{}", gate_line(gate));
+/// Writes an empty line and a line for each gate, with the figures that decided it; nothing if there
+/// are no gates.
+pub fn write_gates(text: &mut String, gates: &[GateResult]) {
+    for (at, gate) in gates.iter().enumerate() {
+        let apart = if at == 0 { "\n" } else { "" };
+        let _ = writeln!(text, "{apart}{}", gate_line(gate));
     }
-    text
 }
 
 /// Formats one gate: `FAILED: --fail-if 'a.response.p99 > 10ms': a.response.p99 is 12.3 ms`.

@@ -100,6 +100,8 @@ pub enum Block {
     Text(String),
     /// An explanatory paragraph, shown only on HTML pages.
     Aside(String),
+    /// A command for a shell, on a line of its own, so that it can be copied.
+    Command(String),
     /// A table.
     Table(Table),
     /// Charts, placed beside one another if there is room.
@@ -119,6 +121,11 @@ impl Part {
     /// Returns the part, changed such that Markdown does not collapse it.
     pub fn open(self) -> Part {
         Part { folded: false, ..self }
+    }
+
+    /// Returns the part, changed such that a terminal shows it.
+    pub fn on_terminal(self) -> Part {
+        Part { terminal: true, ..self }
     }
 
     /// Returns the part, changed such that a terminal does not show it.

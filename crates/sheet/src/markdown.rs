@@ -86,6 +86,10 @@ fn write_block(text: &mut String, of: &Block, under: &str, most: usize) {
         Block::Text(words) => {
             let _ = writeln!(text, "{}\n", coded(words));
         }
+        // Nothing is markup in code, which ends at the end of its line.
+        Block::Command(words) => {
+            let _ = writeln!(text, "    {}\n", words.replace(char::is_control, " "));
+        }
         Block::Charts(_) | Block::Aside(_) => {}
     }
 }

@@ -90,6 +90,11 @@ pub fn write_part(text: &mut String, of: &Part) {
     }
 }
 
+/// Writes blocks that have no heading.
+pub fn write_blocks(text: &mut String, of: &[Block]) {
+    of.iter().for_each(|one| write_block(text, one, ""));
+}
+
 /// Writes a block of the part with the heading `under`.
 fn write_block(text: &mut String, of: &Block, under: &str) {
     match of {
@@ -98,6 +103,9 @@ fn write_block(text: &mut String, of: &Block, under: &str) {
             paragraph(text, words);
         }
         Block::Text(words) => paragraph(text, words),
+        Block::Command(words) => {
+            let _ = writeln!(text, "$ {}", plain(words));
+        }
         Block::Table(of) => write_table(text, of, under),
         Block::Charts(_) | Block::Folded(..) | Block::Aside(_) => {}
     }
@@ -210,8 +218,8 @@ impl Grid {
             let rows = group.rows.iter().filter(|row| row.terminal);
             rows.map(|row| row_words(row, &shown, grouped)).collect()
         };
-        let groups: Vec<_> =
-            of.groups.iter().map(|group| (group.name.as_deref().map(plain), rows(group))).collect();
+        let each = of.groups.iter().map(|group| (group.name.as_deref().map(plain), rows(group)));
+        let groups: Vec<_> = each.filter(|(_, rows)| !rows.is_empty()).collect();
         let all: Vec<&[String]> =
             groups.iter().flat_map(|(_, rows)| rows).map(Vec::as_slice).collect();
         let columns = GridColumns::fit(&columns, &head, &all, width());

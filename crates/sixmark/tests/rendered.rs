@@ -21,7 +21,7 @@ use sixmark_study::sheet::{
     papers_markdown, papers_text, published_markdown, published_text, study_markdown, study_text,
 };
 use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
-use sixmark_vitals::text as vitals;
+use sixmark_vitals::live_line::live_line;
 
 use rendered::documents::{self, Verdicts};
 use rendered::{instruments, pages};
@@ -246,7 +246,7 @@ fn renders_the_vitals_of_a_machine() {
     let document = documents::recorded("vitals");
     whole("vitals", &document);
     let Document::Vitals(result) = document else { panic!("not vitals") };
-    assert_snapshot!("vitals.live", vitals::live(&result.change));
+    assert_snapshot!("vitals.live", live_line(&result.change));
 }
 
 #[test]

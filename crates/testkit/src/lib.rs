@@ -49,7 +49,9 @@ pub mod web_server;
 pub mod wraps;
 
 pub use origin::{Origin, refusing};
-pub use program::{DEADLINE, command, complaint, finish, script, signal, sixmark, skipped};
+pub use program::{
+    DEADLINE, command, complaint, finish, script, signal, sixmark, skipped, words_of,
+};
 pub use raw::Raw;
 pub use result::{check, document, json};
 pub use screen::TestScreen;

@@ -44,6 +44,11 @@ pub fn signal(pid: u32, name: &str) {
     assert!(sent.unwrap().success(), "no {name} to process {pid}");
 }
 
+/// Returns the words of a text with one space between them, however its tables are laid out.
+pub fn words_of(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the single line that a failed command writes to standard error.
 pub fn complaint(output: &Output, status: i32) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

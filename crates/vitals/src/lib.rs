@@ -5,7 +5,7 @@
 //! type: its counters are differences, and all other values are those of the later sample.
 //!
 //! Begin with [`VitalsSample`]. [`cost`] computes the processor time of a request,
-//! [`vitals_result`] defines the document, [`sheet`] and [`text`] show it, and [`warnings`] reports
+//! [`vitals_result`] defines the document, [`sheet`] shows it, and [`warnings`] reports
 //! doubts. Only [`engine`] reads the kernel's files and uses sockets, threads and clocks.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
@@ -19,6 +19,7 @@ pub mod engine;
 pub mod exposition;
 pub mod group;
 pub mod host;
+pub mod live_line;
 pub mod network;
 pub mod parse;
 pub mod prometheus;
@@ -28,7 +29,6 @@ pub mod section;
 pub mod series;
 pub mod sheet;
 pub mod symptoms;
-pub mod text;
 pub mod time_chart;
 pub mod vitals_result;
 pub mod warnings;

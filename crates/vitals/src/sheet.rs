@@ -5,13 +5,13 @@ mod over_time;
 
 use crate::VitalsSample;
 use crate::group::{Group as Processes, GroupKind};
-use crate::host::CpuTimes;
+use crate::host::{CpuTimes, Nfs};
 use crate::network::{Interface, Ip, Sockets};
 use crate::vitals_result::VitalsResult;
 use sixmark_units::family::{Family, PerFamily};
 
 use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
-use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, write};
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, Tile, setting, terminal, write};
 
 /// A counter of a family: its name, its value, and whether it is omitted if it is 0 for both
 /// families.
@@ -39,6 +39,11 @@ pub(crate) const IP_COUNTERS: [IpCounter; 18] = [
     ("udp no room", |ip| ip.udp_receive_buffer_errors.0 + ip.udp_send_buffer_errors.0, true),
 ];
 
+/// Returns the report as text for a terminal, without warnings. It ends with a line feed.
+pub fn vitals_text(result: &VitalsResult) -> String {
+    terminal::sheet_text(&Sheet { warnings: Vec::new(), ..vitals_sheet("", result) })
+}
+
 /// Returns the report.
 pub fn vitals_sheet(name: &str, result: &VitalsResult) -> Sheet {
     let parts =
@@ -64,6 +69,7 @@ fn describe_vitals(result: &VitalsResult) -> Vec<String> {
     let said = [
         format!("{:.1} s", result.elapsed_s),
         format!("{} samples", write::write_count(result.taken)),
+        format!("sampling took {} of a core", write::write_percent(result.own_cpu_share)),
         setting::describe_end(result.ended).to_owned(),
     ];
     said.into_iter().filter(|phrase| !phrase.is_empty()).collect()
@@ -159,8 +165,22 @@ fn machine_table(result: &VitalsResult) -> Block {
     let available = memory.usable_bytes();
     let rate = |count: u64| format!("{}/s", write::per_s(count as f64 / seconds));
     let any = |count: u64| if count > 0 { write::write_count(count) } else { String::new() };
+    let share = |us: u64| match us {
+        0 => String::new(),
+        us => write::write_percent(us as f64 / host.cpu.all_us().max(1) as f64),
+    };
+    let calls = |nfs: Option<Nfs>| {
+        nfs.map_or(String::new(), |nfs| {
+            format!(
+                "{}, {} repeated or bad",
+                rate(nfs.calls.0),
+                write::write_count(nfs.repeated_or_bad.0)
+            )
+        })
+    };
     let facts = vec![
         ("Processors busy", busy_parts(&host.cpu)),
+        ("Processors idle, waiting for disks", share(host.cpu.iowait_us.0)),
         ("Busiest between two samples", write::write_percent(result.busiest)),
         ("Busiest core between two samples", write::write_percent(result.busiest_core)),
         (
@@ -175,9 +195,13 @@ fn machine_table(result: &VitalsResult) -> Block {
         ("Major page faults", any(host.paging.major_faults.0)),
         ("Context switches", rate(host.events.context_switches.0)),
         ("Interrupts", rate(host.events.interrupts.0)),
+        ("Softirqs for received packets", rate(host.events.softirq_net_rx.0)),
+        ("Softirqs for sent packets", rate(host.events.softirq_net_tx.0)),
         ("Packets taken from interfaces", rate(host.softnet.processed.0)),
         ("Packets dropped, queue full", any(host.softnet.dropped.0)),
         ("Times out of budget for packets", any(host.softnet.squeezed.0)),
+        ("NFS calls of this machine", calls(host.nfs_client)),
+        ("NFS calls to this machine", calls(host.nfs_server)),
     ];
     Block::Table(Table::facts("Processors, memory, kernel", facts))
 }

@@ -27,7 +27,6 @@ mod seen;
 pub mod sheet;
 #[cfg(test)]
 mod tests;
-pub mod text;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod truth;
 pub mod warnings;

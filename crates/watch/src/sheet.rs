@@ -6,11 +6,21 @@ use crate::secure_sheet::secure_part;
 use crate::watch_result::WatchResult;
 
 use crate::watched_sheet as watched;
+use sixmark_report::gate_text::write_gates;
 use sixmark_report::sheet::failed::failed_altogether;
 use sixmark_report::sheet::figures;
 use sixmark_report::sheet::measured::measured_parts;
 use sixmark_report::sheet::side::Sides;
-use sixmark_sheet::{Block, Sheet, SheetHeadline, setting, write};
+use sixmark_sheet::{Block, Sheet, SheetHeadline, setting, terminal, write};
+use sixmark_units::quantity::counted;
+
+/// Returns the report as text for a terminal, without warnings. It ends with a line feed.
+pub fn watch_text(result: &WatchResult) -> String {
+    let sheet = Sheet { warnings: Vec::new(), ..watch_sheet("", result) };
+    let mut text = terminal::sheet_text(&sheet);
+    write_gates(&mut text, &result.gates);
+    text
+}
 
 /// The note for figures of both families, since neither the clients nor the requests were chosen.
 const AS_SEEN: &str = "Clients and requests of the two families may differ: these figures are what \
@@ -42,14 +52,18 @@ pub fn watch_sheet(name: &str, result: &WatchResult) -> Sheet {
 
 /// Returns how long the watch took, how much was seen, and how it ended.
 fn describe_watch(result: &WatchResult, hides_all: bool) -> Vec<String> {
+    let connections = watched::count_connections(&result.watched);
     let seen = if hides_all {
-        let connections = watched::count_connections(&result.watched);
-        format!("{} connections", write::write_count(connections))
+        String::new()
     } else {
-        format!("{} requests", write::write_count(result.total.requests.sent))
+        counted(result.total.requests.sent, "request", "requests")
     };
+    let ports = result.watched.ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+    let ports = if ports.is_empty() { "any port".to_owned() } else { format!("port {ports}") };
     let said = [
-        format!("{:.1} s", result.elapsed_s),
+        write::write_time(result.elapsed_s * 1e6),
+        format!("{} packets", write::write_count(result.watched.packets)),
+        format!("{} to {ports}", counted(connections, "connection", "connections")),
         seen,
         setting::describe_end(result.ended).to_owned(),
     ];

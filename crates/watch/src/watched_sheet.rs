@@ -1,6 +1,7 @@
 //! The parts of a report with the figures that only packets show.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hidden::unread_by_protocol;
 use crate::{Watched, WatchedFamily};
@@ -37,7 +38,7 @@ const TIMES: [WatchedFigure; 21] = [
 ];
 
 /// Counts, each shown if it is above 0 for any family.
-const COUNTS: [WatchedFigure; 21] = [
+const COUNTS: [WatchedFigure; 25] = [
     ("requests seen", |of| of.requests.filter(|_| of.hides_all()).map(|n| n as f64), write_whole),
     (
         "responses seen",
@@ -60,6 +61,8 @@ const COUNTS: [WatchedFigure; 21] = [
     ("retransmissions by servers", |of| Some(of.from_server.retransmitted as f64), write_whole),
     ("out of order, clients", |of| Some(of.from_client.out_of_order as f64), write_whole),
     ("out of order, servers", |of| Some(of.from_server.out_of_order as f64), write_whole),
+    ("duplicate ACKs, clients", |of| Some(of.from_client.duplicate_acks as f64), write_whole),
+    ("duplicate ACKs, servers", |of| Some(of.from_server.duplicate_acks as f64), write_whole),
     ("zero windows, clients", |of| Some(of.from_client.zero_windows as f64), write_whole),
     ("zero windows, servers", |of| Some(of.from_server.zero_windows as f64), write_whole),
     ("resets by clients", |of| Some(of.from_client.resets as f64), write_whole),
@@ -70,6 +73,8 @@ const COUNTS: [WatchedFigure; 21] = [
         write_whole,
     ),
     ("packet too big", |of| Some(of.packet_too_big as f64), write_whole),
+    ("connections with gaps", |of| Some(of.gaps as f64), write_whole),
+    ("HTTP not parsed", |of| Some(of.unparsed as f64), write_whole),
 ];
 
 /// The tiles that are shown if no exchange can be seen.
@@ -147,30 +152,52 @@ fn figures_table(watched: &Watched) -> Block {
     let rows = |figures: &[WatchedFigure]| -> Vec<Row> {
         figures.iter().filter_map(|figure| figure_row(figure, &used)).collect()
     };
-    let named = |of: fn(&WatchedFamily) -> &std::collections::BTreeMap<String, u64>| -> Vec<Row> {
-        let names: BTreeSet<&String> = used.iter().flat_map(|(_, side)| of(side).keys()).collect();
-        let cell = |count: u64| SheetCell::Number(write::write_count(count), count as f64);
-        let row = |name: &String| {
-            let number = |side: &WatchedFamily| of(side).get(name).copied().unwrap_or(0);
-            Row::new(name.clone(), used.iter().map(|(_, side)| cell(number(side))).collect())
-        };
-        names.into_iter().map(row).collect()
-    };
+    let group = |name: &str, rows| Group { name: Some(name.to_owned()), rows };
     let groups = [
-        ("Times", rows(&TIMES)),
-        ("Counts", rows_with_any(&COUNTS, &used)),
-        ("Connections by closure", named(|of| &of.closures)),
-        ("Connections by protocol", named(|of| &of.spoken)),
-        ("Connections by tags and tunnels", named(|of| &of.via)),
-        ("Names asked for", named(|of| &of.server_names)),
-        ("Protocols offered", named(|of| &of.alpn)),
+        group("Times", rows(&TIMES)),
+        group("Counts", rows_with_any(&COUNTS, &used)),
+        named_group("Connections by closure", &used, |of| &of.closures),
+        named_group("Connections by protocol", &used, |of| &of.spoken),
+        named_group("Connections by tags and tunnels", &used, |of| &of.via),
+        named_group("Names asked for", &used, |of| &of.server_names),
+        named_group("Protocols offered", &used, |of| &of.alpn),
     ];
-    let groups = groups.into_iter().filter(|(_, rows)| !rows.is_empty());
-    let groups = groups.map(|(name, rows)| Group { name: Some(name.into()), rows }).collect();
+    let groups = groups.into_iter().filter(|group| !group.rows.is_empty()).collect();
     let names = used.iter().map(|(family, _)| Column::number(family.to_string()));
     let columns = std::iter::once(Column::words("Figure")).chain(names).collect();
     let caption = "Packets of each family".to_owned();
     Block::Table(Table { caption, columns, groups, scale: None })
+}
+
+/// The most names that a terminal shows.
+const MOST_NAMES: usize = 8;
+
+/// Returns the numbers of connections by name, the most frequent name first. The title says how many
+/// names there are if a terminal does not show all of them.
+fn named_group(
+    title: &str,
+    used: &[(Family, &WatchedFamily)],
+    of: fn(&WatchedFamily) -> &BTreeMap<String, u64>,
+) -> Group {
+    let counts = |name: &str| {
+        used.iter().map(|(_, side)| of(side).get(name).copied().unwrap_or(0)).collect()
+    };
+    let names: BTreeSet<&String> = used.iter().flat_map(|(_, side)| of(side).keys()).collect();
+    let mut all: Vec<(&String, Vec<u64>)> =
+        names.into_iter().map(|name| (name, counts(name))).collect();
+    all.sort_by_key(|(_, counts)| Reverse(counts.iter().sum::<u64>()));
+    let cell = |count: &u64| SheetCell::Number(write::write_count(*count), *count as f64);
+    let row = |(at, (name, counts)): (usize, &(&String, Vec<u64>))| Row {
+        terminal: at < MOST_NAMES,
+        ..Row::new(name.as_str(), counts.iter().map(cell).collect())
+    };
+    let number = if all.len() > MOST_NAMES {
+        format!(" ({} names)", write::write_count(all.len() as u64))
+    } else {
+        String::new()
+    };
+    let rows = all.iter().enumerate().map(row).collect();
+    Group { name: Some(format!("{title}{number}")), rows }
 }
 
 /// Returns the rows of those figures that are above 0 for any family.

@@ -23,6 +23,9 @@ const QUANTILES: [Figure<Summary>; 7] = [
     ("longest", |s| s.max),
 ];
 
+/// The statistics that a terminal, which is small, does not show.
+const ONLY_ON_PAGES: [&str; 2] = ["p90", "p99.9"];
+
 /// Returns the part with all figures.
 pub fn figures_part(sides: &Sides<'_>) -> Option<Part> {
     let requests = Group { name: Some("Requests".into()), rows: counts(sides) };
@@ -117,14 +120,21 @@ fn counts(sides: &Sides<'_>) -> Vec<Row> {
     let connections = Quantity::in_group(QuantityGroup::Connections);
     let there = Quantity::unusual().chain(connections).filter(is_any);
     let rates = Quantity::in_group(QuantityGroup::Rates).filter(|_| sides.both.is_none());
-    Quantity::in_group(QuantityGroup::Always)
-        .chain(there)
-        .chain(rates)
-        .map(|quantity| quantity_row(sides, quantity))
-        .collect()
+    let counted = Quantity::in_group(QuantityGroup::Always).chain(there);
+    let row = |quantity| quantity_row(sides, quantity);
+    counted.map(row).chain(open_connections_row(sides)).chain(rates.map(row)).collect()
 }
 
-fn quantity_row(sides: &Sides<'_>, quantity: Quantity) -> Row {
+/// Returns the row of the mean number of open connections, if there were any.
+fn open_connections_row(sides: &Sides<'_>) -> Option<Row> {
+    let mean_open = |of: &FamilyResult| Some(of.connections.mean_open);
+    sides
+        .any(mean_open)
+        .then(|| sides.row("connections open, mean", mean_open, |mean| format!("{mean:.1}")))
+}
+
+/// Returns the row of a quantity.
+pub(crate) fn quantity_row(sides: &Sides<'_>, quantity: Quantity) -> Row {
     let entry = quantity.entry();
     let written: fn(f64) -> String = match entry.kind {
         MetricKind::BytesPerS => write::write_rate,
@@ -140,7 +150,7 @@ fn quantity_row(sides: &Sides<'_>, quantity: Quantity) -> Row {
 }
 
 /// Returns the row of a statistic of a phase's durations. Values that are lower bounds are marked.
-fn times_row(
+pub(crate) fn times_row(
     sides: &Sides<'_>,
     phase: TimedPhase,
     (name, quantile): (&'static str, fn(&Summary) -> Option<f64>),
@@ -152,7 +162,9 @@ fn times_row(
         };
         SheetCell::Number(sixmark_sheet::write::write_bound(of, name, us, write::write_time), us)
     };
-    Row::new(name, sides.all.iter().map(|side| cell(side.figures)).collect())
+    let row = Row::new(name, sides.all.iter().map(|side| cell(side.figures)).collect());
+    let terminal = phase.is_on_terminal() && !ONLY_ON_PAGES.contains(&name);
+    Row { terminal, ..row }
 }
 
 fn times(sides: &Sides<'_>, phase: TimedPhase) -> Option<Group> {

@@ -9,7 +9,8 @@ use sixmark_sheet::Part;
 /// Returns gates, charts over time, and the figures of each family.
 pub fn measured_parts(of: &dyn Measurement, sides: &Sides<'_>) -> Vec<Part> {
     let parts = [
-        gates::gates_part(of.gates()),
+        // A terminal has a line for each gate, below everything else.
+        gates::gates_part(of.gates()).map(Part::off_terminal),
         seconds::seconds_part(of, sides),
         phases::phases_part(sides),
         figures::figures_part(sides),

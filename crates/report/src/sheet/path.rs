@@ -16,7 +16,7 @@ use sixmark_sheet::{Block, Part, write};
 use sixmark_tally::metric::{Quantity, QuantityGroup, write_mean};
 
 /// The number of digits of a certificate's hash that are shown: enough to distinguish a few.
-const DIGITS: usize = 16;
+const DIGITS: usize = 8;
 
 /// Returns statistics of the kernel, TLS and QUIC about the connections of each side; `None` if
 /// there are none.
@@ -28,11 +28,11 @@ pub fn path_part(sides: &Sides<'_>) -> Option<Part> {
         ("QUIC", quic(sides)),
         ("Sends and receives", io(sides)),
     ];
-    let groups: Vec<Group> = all
-        .into_iter()
-        .filter(|(_, rows)| !rows.is_empty())
-        .map(|(name, rows)| Group { name: Some(name.into()), rows })
-        .collect();
+    let group = |(name, mut rows): (&str, Vec<Row>)| {
+        rows.retain(|row| row.cells.iter().any(|cell| !cell.text().is_empty()));
+        (!rows.is_empty()).then(|| Group { name: Some(name.into()), rows })
+    };
+    let groups: Vec<Group> = all.into_iter().filter_map(group).collect();
     if groups.is_empty() {
         return None;
     }

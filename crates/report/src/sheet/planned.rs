@@ -17,6 +17,13 @@ use sixmark_sheet::{Block, setting, write};
 /// The most targets that are listed.
 const SHOWN: usize = 8;
 
+/// The description of each clock.
+const CLOCKS: [(PhaseClock, &str); 3] = [
+    (PhaseClock::Kernel, "the kernel’s"),
+    (PhaseClock::User, "sixmark’s own"),
+    (PhaseClock::Both, "an end of each"),
+];
+
 /// Returns a table of the plan's settings.
 pub fn plan(plan: &Plan, caption: &str) -> Block {
     let load = &plan.load;
@@ -134,20 +141,17 @@ fn generator_facts(generator: &Generator) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Describes which clock the times are from, for each phase if it is not always sixmark's own.
+/// Describes which clock the times of each phase are from; of documents of an earlier version, which
+/// clock was asked for.
 fn clock(timestamps: &TimestampResult) -> String {
-    let kernel = timestamps.mode == Timestamps::Kernel;
-    let Some(phases) = timestamps.phases.filter(|_| kernel) else {
-        return if kernel { "the kernel’s" } else { "sixmark’s own" }.into();
+    let Some(phases) = timestamps.phases else {
+        let is_kernel = timestamps.mode == Timestamps::Kernel;
+        return if is_kernel { "the kernel’s" } else { "sixmark’s own" }.into();
     };
-    let by = |clock: PhaseClock| {
+    let by = |(clock, whose): (PhaseClock, &str)| {
         let timed = TimedPhase::ALL.into_iter().filter(|phase| phases.of_phase(*phase) == clock);
-        timed.map(TimedPhase::name).collect::<Vec<_>>().join(", ")
+        let names = timed.map(TimedPhase::name).collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("{whose}: {names}"))
     };
-    format!(
-        "the kernel’s: {}; sixmark’s own: {}; an end of each: {}",
-        by(PhaseClock::Kernel),
-        by(PhaseClock::User),
-        by(PhaseClock::Both),
-    )
+    CLOCKS.into_iter().filter_map(by).collect::<Vec<_>>().join("; ")
 }

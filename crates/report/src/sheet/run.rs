@@ -23,7 +23,7 @@ pub fn run_sheet(name: &str, result: &RunResult) -> Sheet {
     let parts = parts.chain(fleet::fleet_part(result.fleet.as_ref()));
     let parts = parts.chain(clock_checks(result));
     let parts = parts.chain(costs::costs_part(result.vitals.as_ref()));
-    let parts = parts.chain(setting::setting_part(setting_of_run(result)));
+    let parts = parts.chain(setting::setting_part(setting_of_run(result)).map(Part::on_terminal));
     Sheet {
         name: name.to_owned(),
         kind: kind(result),
@@ -87,14 +87,6 @@ fn describe_run(result: &RunResult) -> Vec<String> {
     let end = setting::describe_end(result.ended).to_owned();
     let said = said.into_iter().chain([protocol, end]);
     said.filter(|phrase| !phrase.is_empty()).collect()
-}
-
-/// Returns the note on the limits of a run over both families, or `None` if one of them has no
-/// median response time.
-pub(crate) fn run_caution(result: &RunResult) -> Option<String> {
-    let p50 = |family| result.families.of(family).and_then(|of| of.response_us.p50);
-    let note = families::caution(p50(Family::Ipv6)?, p50(Family::Ipv4)?);
-    Some(with_command(note, &result.plan))
 }
 
 /// The most targets that are named in a command.

@@ -76,35 +76,32 @@ impl<'a> Sides<'a> {
         figure: impl Fn(&FamilyResult) -> Option<f64>,
         write: impl Fn(f64) -> String,
     ) -> Row {
-        self.row_of(label, |side| figure(side.figures), write)
+        let cell = |value: Option<f64>| {
+            value.map_or_else(SheetCell::none, |value| SheetCell::Number(write(value), value))
+        };
+        Row::new(label, self.all.iter().map(|side| cell(figure(side.figures))).collect())
     }
 
-    /// Returns a row with a count of exchanges of each side. The cell is empty for a side whose
-    /// exchanges could not be observed.
+    /// Returns a row with a count of exchanges of each side: `not seen` for a side whose exchanges
+    /// could not be observed.
     pub fn exchanges_row(
         &self,
         label: &str,
         figure: impl Fn(&FamilyResult) -> Option<f64>,
         write: impl Fn(f64) -> String,
     ) -> Row {
-        self.row_of(label, |side| figure(side.figures).filter(|_| !side.hidden), write)
+        let mut row = self.row(label, figure, write);
+        for (side, cell) in self.all.iter().zip(&mut row.cells) {
+            if side.hidden {
+                *cell = "not seen".into();
+            }
+        }
+        row
     }
 
     /// Returns true if the exchanges of no side could be observed.
     pub fn hides_all(&self) -> bool {
         !self.all.is_empty() && self.all.iter().all(|side| side.hidden)
-    }
-
-    fn row_of(
-        &self,
-        label: &str,
-        figure: impl Fn(&Side<'_>) -> Option<f64>,
-        write: impl Fn(f64) -> String,
-    ) -> Row {
-        let cell = |value: Option<f64>| {
-            value.map_or_else(SheetCell::none, |value| SheetCell::Number(write(value), value))
-        };
-        Row::new(label, self.all.iter().map(|side| cell(figure(side))).collect())
     }
 
     /// Returns a row with a text for each side.

@@ -170,6 +170,7 @@ fn block_markup(of: &Block, under: &str, level: usize, ids: &mut Ids) -> Markup 
     match of {
         Block::Heading(words) => heading(level, html! { (visible(words)) }),
         Block::Text(words) | Block::Aside(words) => html! { p { (coded(words)) } },
+        Block::Command(words) => html! { pre { code { (visible(words)) } } },
         Block::Table(table) => tables::table_markup(table, under),
         Block::Charts(all) => charts::charts(all, ids),
         Block::Folded(summary, inner) => html! {

@@ -7,13 +7,13 @@ use crate::report::sheet::Named;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_compare::sheet::brief::{brief_sheet, false_alarms_sentence};
 use sixmark_compare::text as comparison;
-use sixmark_doctor::text as doctor;
+use sixmark_doctor::sheet::{DoctorDetail, doctor_text};
 use sixmark_report::text;
 use sixmark_report::text::Detail;
 use sixmark_sheet::Sheet;
 use sixmark_sheet::{html, markdown};
-use sixmark_vitals::text as vitals;
-use sixmark_watch::text as watch_text;
+use sixmark_vitals::sheet::vitals_text;
+use sixmark_watch::sheet::watch_text;
 
 /// Returns one HTML page with all documents, in the given order.
 pub fn html_page(documents: &[Named<'_>]) -> String {
@@ -41,19 +41,19 @@ fn sheets_of(documents: &[Named<'_>]) -> Vec<Sheet> {
 pub fn document_text(document: &Document, detail: Detail) -> String {
     match document {
         Document::Run(result) => text::run_text(result, detail),
-        Document::Watch(result) => watch_text::watch_text(result),
+        Document::Watch(result) => watch_text(result),
         Document::Comparison(result) => comparison::comparison_text(result),
         Document::Study(result) => sixmark_study::sheet::study_text(result),
-        Document::Vitals(result) => vitals::vitals_text(result),
+        Document::Vitals(result) => vitals_text(result),
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_text(result),
-        Document::Doctor(result) => doctor::doctor_text(result, doctor_detail(detail)),
+        Document::Doctor(result) => doctor_text(result, doctor_detail(detail)),
     }
 }
 
-fn doctor_detail(detail: Detail) -> doctor::DoctorDetail {
+fn doctor_detail(detail: Detail) -> DoctorDetail {
     match detail {
-        Detail::Full => doctor::DoctorDetail::Full,
-        Detail::Answer => doctor::DoctorDetail::Short,
+        Detail::Full => DoctorDetail::Full,
+        Detail::Answer => DoctorDetail::Short,
     }
 }
 

@@ -10,7 +10,7 @@ use sixmark_doctor::doctor_result::{DoctorResult, Required, SCHEMA, judge_purpos
 use sixmark_doctor::engine::{Wanted, WantedStore, examine};
 use sixmark_doctor::judge::{CHECK_NAMES, judge};
 use sixmark_doctor::purpose::Purpose;
-use sixmark_doctor::text::{DoctorDetail, doctor_text};
+use sixmark_doctor::sheet::{DoctorDetail, doctor_text};
 use sixmark_document::environment::environment;
 use sixmark_document::provenance::Tool;
 use sixmark_sys::command_error::CommandError;

@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use sixmark_document::provenance::{Tool, Warning};
 use sixmark_sheet::board::elapsed_text;
-use sixmark_vitals::text::{live, vitals_text};
+use sixmark_vitals::live_line::live_line;
+use sixmark_vitals::sheet::vitals_text;
 use sixmark_vitals::vitals_result::{SCHEMA, VitalsHead, VitalsResult};
 use sixmark_vitals::{Total, VitalsSample};
 
@@ -205,7 +206,7 @@ impl Taking {
             Some(last) if sample.since_us - last.since_us < SECOND_US => {}
             Some(last) => {
                 let elapsed = elapsed_text(sample.since_us / SECOND_US, self.duration);
-                repaint(&(elapsed + &live(&sample.since(last, &mut 0))));
+                repaint(&(elapsed + &live_line(&sample.since(last, &mut 0))));
                 self.last_shown = Some(sample.clone());
             }
             None => self.last_shown = Some(sample.clone()),

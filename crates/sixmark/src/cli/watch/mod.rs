@@ -15,7 +15,7 @@ use sixmark_document::provenance::Warning;
 use sixmark_report::csv;
 use sixmark_units::family::Family;
 use sixmark_watch::describe_not_followed;
-use sixmark_watch::text::watch_text;
+use sixmark_watch::sheet::watch_text;
 use sixmark_watch::watch_result::WatchResult;
 
 use super::keep::Keeper;

@@ -99,7 +99,7 @@ fn the_table_shows_the_number_of_resent_requests() {
     for more in [&[][..], &["--full"]] {
         let output = sixmark(&[&["run", "-n", "40", "-c", "1"], more, &[&v6]].concat());
         let text = String::from_utf8(output.stdout).unwrap();
-        let row = text.lines().find(|line| line.starts_with("requests resent"));
+        let row = text.lines().find(|line| line.trim_start().starts_with("requests resent"));
         assert!(row.is_some_and(|row| row.ends_with(" 39")), "{text}");
     }
 }
