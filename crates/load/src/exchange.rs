@@ -20,7 +20,7 @@ pub(super) struct Exchange {
     /// The time at which it was due. `None` in a closed loop.
     pub(super) due: Option<u64>,
     /// True if no concurrency slot or no connection was free when it was due.
-    pub(super) waited: bool,
+    pub(super) was_queued: bool,
     pub(super) start: u64,
     /// The time at which the last byte of the request was handed to the kernel.
     pub(super) sent: u64,

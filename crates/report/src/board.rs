@@ -12,7 +12,7 @@ use sixmark_sheet::board::{
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::{duration_us, write_count, write_percent};
 
-use crate::text::{pace_text, targets_line};
+use crate::text::pace_text;
 use sixmark_plan::plan::{Endpoint, Plan};
 use sixmark_result::generator::is_saturated;
 use sixmark_tally::outcome::Outcome;
@@ -90,7 +90,7 @@ impl<'a> RunBoard<'a> {
     pub fn new(plan: &'a Plan) -> RunBoard<'a> {
         RunBoard {
             plan,
-            title: format!("{}  {}", targets_line(plan), pace_text(plan, false)),
+            title: format!("{}  {}", plan.describe_targets(), pace_text(plan, false)),
             second: 0,
             told: 0,
             counts: PerFamily::default(),

@@ -46,12 +46,3 @@ pub(crate) fn pace_text(plan: &Plan, searches: bool) -> String {
         }
     }
 }
-
-/// Returns the URL of the first target, and how many others there are.
-pub fn targets_line(plan: &Plan) -> String {
-    let first = plan.targets.first().map_or("", |target| target.url.as_str());
-    match plan.targets.len() {
-        0 | 1 => first.to_owned(),
-        n => format!("{first} and {} more", n - 1),
-    }
-}

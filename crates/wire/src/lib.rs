@@ -5,7 +5,7 @@
 //! This crate is pure: bytes and timestamps go in, values come out. It contains no capture socket
 //! and no file handle, and no types of results.
 //!
-//! Start with [`ip`] and [`carried`] for a single packet, [`file::CaptureFile`] for a capture file,
+//! Start with [`ip`] and [`find_payload`] for a single packet, [`file::CaptureFile`] for a capture file,
 //! [`flow::Follower`] for connections, and [`x509`] for certificates.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
@@ -155,7 +155,7 @@ fn of_type<'a>((ethertype, payload): (u16, Span<'a>), via: &mut Via) -> Result<I
 ///
 /// # Errors
 /// Returns the reason if the headers of the payload cannot be parsed.
-pub fn carried<'a>(ip: &Ip<'a>) -> Result<IpPayload<'a>, Skipped> {
+pub fn find_payload<'a>(ip: &Ip<'a>) -> Result<IpPayload<'a>, Skipped> {
     if ip.fragment.is_some_and(|fragment| fragment.offset > 0) {
         return Ok(IpPayload::Rest);
     }

@@ -113,7 +113,7 @@ fn a_segment_is_found_in_every_tunnel_and_behind_every_tag() {
             while let Ok(outer) = &read
                 && outer.source != segment.from.ip()
             {
-                read = match carried(outer).unwrap() {
+                read = match find_payload(outer).unwrap() {
                     IpPayload::Udp(udp) => in_datagram(&udp, &mut via).unwrap(),
                     _ => in_packet(outer, &mut via).unwrap(),
                 };
@@ -270,7 +270,7 @@ fn random_bytes_never_panic() {
         let span = Span::new(&frame, random.below(100) as usize);
         for link in [Link::Ethernet, Link::Ip, Link::Null, Link::Sll, Link::Sll2] {
             let Ok(ip) = ip(link, span) else { continue };
-            if let Ok(IpPayload::Tcp(tcp)) = carried(&ip) {
+            if let Ok(IpPayload::Tcp(tcp)) = find_payload(&ip) {
                 let _ = (tcp.options(), tcp.selective().count());
             }
         }
@@ -306,7 +306,7 @@ fn maps_the_link_type_numbers_of_capture_files() {
 
 /// Returns the parsed payload of a packet.
 fn carries(packet: &[u8]) -> Result<IpPayload<'_>, Skipped> {
-    carried(&ip(Link::Ip, whole(packet))?)
+    find_payload(&ip(Link::Ip, whole(packet))?)
 }
 
 #[test]

@@ -17,9 +17,8 @@ use crate::comparison_result::{BlockSchedule, ComparedSides, ComparisonResult, S
 use crate::{Comparison, Settings};
 use sixmark_document::provenance::Warning;
 use sixmark_plan::plan::Plan;
-use sixmark_report::sheet::side::shown;
-use sixmark_report::text::targets_line;
 use sixmark_tally::tally::Slice;
+use sixmark_units::family::spoken;
 
 use crate::warnings::{blocks_lengthened, too_few_blocks};
 use comparison_run::{ComparisonRun, Lengthened, Measurement};
@@ -125,11 +124,11 @@ impl Comparing {
     pub fn board(&self) -> ComparisonBoard {
         let (a, b) = self.names();
         let (plan_a, plan_b) = (self.plans().a, self.plans().b);
-        let targets = match (targets_line(plan_a), targets_line(plan_b)) {
+        let targets = match (plan_a.describe_targets(), plan_b.describe_targets()) {
             (a, b) if a == b => a,
             (a, b) => format!("{a} and {b}"),
         };
-        let names = ComparedSides { a: shown(a), b: shown(b) };
+        let names = ComparedSides { a: spoken(a), b: spoken(b) };
         let title = format!("{} against {}: {targets}", names.a, names.b);
         let schedule = &self.schedule;
         let blocks = schedule.pairs.saturating_add(schedule.warm_up_blocks);

@@ -14,7 +14,7 @@ const LONGEST: usize = 1 << 20;
 /// The largest number of buckets above the values that HdrHistogram can store.
 const MOST_BEYOND: usize = 2_048 + 2;
 
-/// Durations in the form in which they are carried. A part without a value is absent.
+/// Durations in the form in which they are sent. A part without a value is absent.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct WireTiming {
@@ -91,24 +91,24 @@ impl WireTiming {
 impl TryFrom<WireTiming> for Timing {
     type Error = String;
 
-    fn try_from(carried: WireTiming) -> Result<Timing, String> {
+    fn try_from(wire: WireTiming) -> Result<Timing, String> {
         let apart = |what: &str| format!("{what} of durations does not match their histogram");
-        let (buckets, sum) = carried.buckets()?;
-        if sum != Some(carried.count) {
+        let (buckets, sum) = wire.buckets()?;
+        if sum != Some(wire.count) {
             return Err(apart("the number"));
         }
         let Some([first, last]) = buckets.ends() else { return Ok(Timing::default()) };
-        let (min, max) = (carried.min, carried.max);
+        let (min, max) = (wire.min, wire.max);
         if min > max || !first.contains(&min) || !last.contains(&max) {
             return Err(apart("the minimum or maximum"));
         }
-        let at_least = carried.at_least.unwrap_or(u64::MAX);
-        if carried.at_least.is_some() && !(min..=max).contains(&at_least) {
+        let at_least = wire.at_least.unwrap_or(u64::MAX);
+        if wire.at_least.is_some() && !(min..=max).contains(&at_least) {
             return Err(apart("the lower bound"));
         }
         let number = |text: &str| text.parse::<u128>().map_err(|_| apart("a sum"));
-        let (sum, squares) = (number(&carried.sum)?, number(&carried.squares)?);
-        let [least, most, count] = [min, max, carried.count].map(u128::from);
+        let (sum, squares) = (number(&wire.sum)?, number(&wire.squares)?);
+        let [least, most, count] = [min, max, wire.count].map(u128::from);
         let most_squares = (most * most).saturating_mul(count);
         if !(least * count..=most * count).contains(&sum) || squares > most_squares {
             return Err(apart("a sum"));

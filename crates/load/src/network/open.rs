@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use sixmark_plan::plan::timestamps::Timestamps;
 use sixmark_sys::driver::{Driver, ReceiveStamps, Slot, SocketRoute, TcpHandshake};
 use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;
@@ -71,7 +70,6 @@ impl<D: Driver> Network<'_, D> {
         at: u64,
         recorder: &mut Recorder,
     ) -> Option<TcpHandshake> {
-        let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
         let (quic, said) = (self.quic.is_some(), self.driver.handshake(slot));
         let connection = self.connections.get(slot);
         // A QUIC connection is not established yet; its handshake began with the connect call.
@@ -87,7 +85,9 @@ impl<D: Driver> Network<'_, D> {
             _ => client,
         };
         let timed = matches!(said, Some(TcpHandshake::Took(_)));
-        recorder.clocks.missing += u64::from(kernel && !quic && !timed);
+        if !quic && !timed {
+            recorder.note_missing_timestamp();
+        }
         said
     }
 }

@@ -19,7 +19,7 @@ use crate::tls::{Failure, Room};
 #[derive(Debug)]
 pub(crate) struct Streams {
     /// The exchanges that wait for the connection, or for room for another stream.
-    waiting: VecDeque<ConcurrencySlot>,
+    pending: VecDeque<ConcurrencySlot>,
     machine: Machine,
 }
 
@@ -47,46 +47,46 @@ impl Streams {
             None => Machine::Http2(Box::new(Http2::new(streams))),
             Some(link) => Machine::Http3(Box::new(Http3::new(link))),
         };
-        Streams { waiting: VecDeque::new(), machine }
+        Streams { pending: VecDeque::new(), machine }
     }
 
     /// Queues an exchange until there is room for it.
     pub(super) fn enqueue(&mut self, concurrency_slot: ConcurrencySlot) {
-        self.waiting.push_back(concurrency_slot);
+        self.pending.push_back(concurrency_slot);
     }
 
     /// Returns the exchange that has waited for longest.
-    pub(crate) fn first_waiting(&self) -> Option<ConcurrencySlot> {
-        self.waiting.front().copied()
+    pub(crate) fn first_pending(&self) -> Option<ConcurrencySlot> {
+        self.pending.front().copied()
     }
 
     /// Starts the exchange that has waited for longest. Returns false if the peer has no room for
     /// another.
-    pub(crate) fn begin_waiting(
+    pub(crate) fn begin_pending(
         &mut self,
         concurrency_slot: ConcurrencySlot,
         request: Outgoing<'_>,
     ) -> bool {
         let begun = with!(&mut self.machine, machine => machine.begin(concurrency_slot, request));
         if begun {
-            self.waiting.pop_front();
+            self.pending.pop_front();
         }
         begun
     }
 
     /// Removes and returns all exchanges that wait.
     pub(crate) fn take_waiting(&mut self) -> VecDeque<ConcurrencySlot> {
-        std::mem::take(&mut self.waiting)
+        std::mem::take(&mut self.pending)
     }
 
     pub(super) fn list_exchanges(&self, list: &mut Vec<ConcurrencySlot>) {
         with!(&self.machine, machine => machine.list_exchanges(list));
-        list.extend(&self.waiting);
+        list.extend(&self.pending);
     }
 
     pub(super) fn cancel(&mut self, concurrency_slot: ConcurrencySlot) {
-        match self.waiting.iter().position(|&waiting| waiting == concurrency_slot) {
-            Some(at) => drop(self.waiting.remove(at)),
+        match self.pending.iter().position(|&pending| pending == concurrency_slot) {
+            Some(at) => drop(self.pending.remove(at)),
             None => with!(&mut self.machine, machine => machine.cancel(concurrency_slot)),
         }
     }
@@ -163,8 +163,8 @@ mod tests {
         streams.cancel(5);
         let mut listed = Vec::new();
         streams.list_exchanges(&mut listed);
-        assert_eq!((listed, streams.first_waiting()), (vec![3, 7], Some(3)));
+        assert_eq!((listed, streams.first_pending()), (vec![3, 7], Some(3)));
         assert_eq!(streams.take_waiting(), [3, 7]);
-        assert_eq!(streams.first_waiting(), None);
+        assert_eq!(streams.first_pending(), None);
     }
 }

@@ -220,8 +220,8 @@ impl Recorder {
         let slip = exchange.start.saturating_sub(due);
         let tally = &mut self.tally[family];
         tally.phases.slip.record(slip);
-        tally.waited += u64::from(exchange.waited);
-        tally.late += u64::from(!exchange.waited && slip > LATE_NS);
+        tally.waited += u64::from(exchange.was_queued);
+        tally.late += u64::from(!exchange.was_queued && slip > LATE_NS);
     }
 
     /// Adds a measured exchange with a complete response to the trace, if there is one.

@@ -41,8 +41,8 @@ const ARRIVALS: [u64; 2] = [2, 64];
 #[derive(Debug)]
 pub(crate) struct Recorder {
     tally: Tally,
-    pub(crate) clocks: Clocks,
-    pub(crate) lapses: Lapses,
+    clocks: Clocks,
+    lapses: Lapses,
     /// The time at which the worker last resumed after a stall; 0 if it never stalled.
     back_at: u64,
     /// The samples of connections for which the kernel is asked about the path, and for timestamps
@@ -55,7 +55,7 @@ pub(crate) struct Recorder {
     /// The steps of the rate. None unless exchanges are counted by step.
     steps: LoadSteps,
     /// The protocol violation in the responses being processed, if any.
-    pub(crate) violation: Option<&'static str>,
+    violation: Option<&'static str>,
     /// The trace of each connection and exchange, if one is wanted.
     trace: Option<Box<Trace>>,
     /// The current slice; if tenths are recorded, the current tenth of it.
@@ -72,10 +72,10 @@ pub(crate) struct Recorder {
     /// How much later than planned the measurement began for that reason, in nanoseconds.
     put_off: u64,
     second: u64,
-    /// The start of the current slice, and how long the worker had waited by then.
+    /// The start of the current slice, and how long the worker had been idle by then.
     slice_start: u64,
-    waited: u64,
-    /// The time at which the duration of the load was over, and how long the worker had waited by
+    idle_ns: u64,
+    /// The time at which the duration of the load was over, and how long the worker had been idle by
     /// then. Set while the worker waits for the exchanges in flight; no new second begins then.
     drained_from: Option<(u64, u64)>,
     /// The time at which the last measured exchange ended.
@@ -109,7 +109,7 @@ impl Recorder {
             put_off: 0,
             second: 0,
             slice_start: begin,
-            waited: 0,
+            idle_ns: 0,
             drained_from: None,
             last_end: begin,
             kernel: prepared.plan.load.timestamps == Timestamps::Kernel,
@@ -123,11 +123,11 @@ impl Recorder {
     }
 
     /// Begins the measurement of a number of requests when the first of them starts, at `now`.
-    /// `waited` is how long the worker has waited in all. When the warm-up is over, all places may
+    /// `idle_ns` is how long the worker has been idle in all. When the warm-up is over, all places may
     /// be taken by its exchanges: the time until one of them ends, and what it receives, belong to
     /// no measured exchange, and would lower the rate of a few requests by half.
     #[inline]
-    pub(crate) fn begin_with_first(&mut self, now: u64, waited: impl FnOnce() -> u64) {
+    pub(crate) fn begin_with_first(&mut self, now: u64, idle_ns: impl FnOnce() -> u64) {
         if !self.awaits_first {
             return;
         }
@@ -141,7 +141,7 @@ impl Recorder {
             (tally.bytes, tally.io) = Default::default();
         }
         self.begin_at(now.max(self.begin));
-        self.begin_waiting(waited());
+        self.begin_idling(idle_ns());
     }
 
     /// Returns how much later than planned the measurement began, in nanoseconds. `None` if it
@@ -171,6 +171,35 @@ impl Recorder {
     #[inline]
     pub(crate) fn note_end(&mut self, at: u64) {
         self.last_end = self.last_end.max(at);
+    }
+
+    /// Counts a time that this process took because the kernel gave none, if times are the kernel's.
+    #[inline]
+    pub(crate) fn note_missing_timestamp(&mut self) {
+        self.clocks.missing += u64::from(self.kernel);
+    }
+
+    /// Returns how reliable the times are, as far as the recorder knows.
+    pub(crate) fn clocks(&self) -> Clocks {
+        self.clocks
+    }
+
+    /// Records that a response was checked from `before` to `now`.
+    #[inline]
+    pub(crate) fn note_check(&mut self, before: u64, now: u64) {
+        if self.measures(now) {
+            self.lapses.checked(now.saturating_sub(before));
+        }
+    }
+
+    /// Returns the stalls and other lapses, and forgets them.
+    pub(crate) fn take_lapses(&mut self) -> Lapses {
+        std::mem::take(&mut self.lapses)
+    }
+
+    /// Sets the protocol violation in the responses that are processed next, or none.
+    pub(crate) fn set_violation(&mut self, violation: Option<&'static str>) {
+        self.violation = violation;
     }
 
     /// Returns when the worker last resumed after a stall; 0 if it never stalled.
@@ -227,16 +256,16 @@ impl Recorder {
         }
     }
 
-    /// Records that `concurrency_slots` concurrency slots waited for a connection of a family from
-    /// `since` to `now`.
-    pub(crate) fn awaited(
+    /// Records that `concurrency_slots` concurrency slots were blocked for lack of a connection of a
+    /// family from `since` to `now`.
+    pub(crate) fn count_blocked(
         &mut self,
         family: Family,
         concurrency_slots: usize,
         [since, now]: [u64; 2],
     ) {
-        let waited = now.saturating_sub(since.max(self.begin));
-        self.tally[family].connections.awaited_ns += waited * concurrency_slots as u64;
+        let blocked_ns = now.saturating_sub(since.max(self.begin));
+        self.tally[family].connections.awaited_ns += blocked_ns * concurrency_slots as u64;
     }
 
     /// Counts the start of an exchange, in the measurement if `counted`, else in the warm-up.
@@ -401,10 +430,10 @@ impl Recorder {
         }
     }
 
-    /// Records that the duration of the load is over at `now`, and that the worker has waited
-    /// `waited` nanoseconds in all. The exchanges in flight count for the last slice.
-    pub(crate) fn begin_draining(&mut self, now: u64, waited: u64) {
-        self.drained_from.get_or_insert((now, waited));
+    /// Records that the duration of the load is over at `now`, and that the worker has been idle
+    /// `idle_ns` nanoseconds in all. The exchanges in flight count for the last slice.
+    pub(crate) fn begin_draining(&mut self, now: u64, idle_ns: u64) {
+        self.drained_from.get_or_insert((now, idle_ns));
     }
 
     /// Returns the shortest response time of a family so far, in nanoseconds.
@@ -415,12 +444,12 @@ impl Recorder {
         slice.into_iter().chain(earlier).chain(whole).min()
     }
 
-    /// Ends the slice at `now` and returns it; the next one begins. `waited` is how long the worker
-    /// has waited in all, and `oldest_ns` the age of the oldest exchange in flight, both in
+    /// Ends the slice at `now` and returns it; the next one begins. `idle_ns` is how long the worker
+    /// has been idle in all, and `oldest_ns` the age of the oldest exchange in flight, both in
     /// nanoseconds. Durations in the slice are added to the tally only here:
     /// recording each in both would cost as much for every exchange as this costs per second.
-    pub(crate) fn cut(&mut self, now: u64, waited: u64, oldest_ns: u64) -> Slice {
-        let waited = self.drained_from.map_or(waited, |(_, waited)| waited);
+    pub(crate) fn cut(&mut self, now: u64, idle_ns: u64, oldest_ns: u64) -> Slice {
+        let idle_ns = self.drained_from.map_or(idle_ns, |(_, idle_ns)| idle_ns);
         self.cut_tenth(now);
         let mut slice = std::mem::take(&mut self.slice);
         if let Some(tenths) = &mut self.tenths {
@@ -437,18 +466,18 @@ impl Recorder {
         slice.running = Some(Box::new(RunningCounts::of(&self.tally, oldest_ns)));
         (slice.worker, slice.second) = (self.worker, self.second);
         slice.length_ns = now.saturating_sub(self.slice_start);
-        slice.busy_ns = slice.length_ns.saturating_sub(waited.saturating_sub(self.waited));
+        slice.busy_ns = slice.length_ns.saturating_sub(idle_ns.saturating_sub(self.idle_ns));
         self.slice_start = now.max(self.slice_start);
         // The number comes from the clock, so that one late slice does not make all later ones
         // late.
         self.second = (self.slice_start - self.begin) / SECOND_NS;
-        self.waited = waited;
+        self.idle_ns = idle_ns;
         slice
     }
 
-    /// Begins the measurement: `waited` nanoseconds of waiting before it do not count.
-    pub(crate) fn begin_waiting(&mut self, waited: u64) {
-        self.waited = waited;
+    /// Begins the measurement: `idle_ns` nanoseconds of idling before it do not count.
+    pub(crate) fn begin_idling(&mut self, idle_ns: u64) {
+        self.idle_ns = idle_ns;
     }
 }
 

@@ -23,7 +23,7 @@ const PAUSE_NS: u64 = 1_000_000_000;
 pub(super) struct Batcher {
     /// The number of concurrency slots in a group.
     group: usize,
-    waiting: usize,
+    pending: usize,
     /// The time at which the waiting concurrency slots are given out in any case.
     until: u64,
     /// No groups are formed before this time.
@@ -34,7 +34,7 @@ pub(super) struct Batcher {
 impl Batcher {
     /// Creates a batcher that gives out every concurrency slot at once.
     pub(super) fn none() -> Batcher {
-        Batcher { group: 1, waiting: 0, until: 0, paused_until: 0, pause: PAUSE_NS }
+        Batcher { group: 1, pending: 0, until: 0, paused_until: 0, pause: PAUSE_NS }
     }
 
     /// Creates the batcher of a worker with this number of concurrency slots.
@@ -44,17 +44,17 @@ impl Batcher {
 
     /// Adds a concurrency slot that was given back at `now`. Returns how many may be taken.
     pub(super) fn add(&mut self, now: u64) -> usize {
-        if self.waiting == 0 {
+        if self.pending == 0 {
             self.until = now.saturating_add(PATIENCE_NS);
         }
-        self.waiting += 1;
-        let all = self.waiting >= self.group || now < self.paused_until;
+        self.pending += 1;
+        let all = self.pending >= self.group || now < self.paused_until;
         if all { self.take() } else { 0 }
     }
 
     /// Returns how many may be taken because they have waited long enough at `now`.
     pub(super) fn wake(&mut self, now: u64) -> usize {
-        if self.waiting == 0 || now < self.until {
+        if self.pending == 0 || now < self.until {
             return 0;
         }
         self.paused_until = now.saturating_add(self.pause);
@@ -64,12 +64,12 @@ impl Batcher {
 
     /// Takes all that wait, because there is nothing more to wait for.
     pub(super) fn take(&mut self) -> usize {
-        std::mem::take(&mut self.waiting)
+        std::mem::take(&mut self.pending)
     }
 
     /// Returns when the waiting concurrency slots are to be taken at the latest.
     pub(super) fn next(&self) -> Option<u64> {
-        (self.waiting > 0).then_some(self.until)
+        (self.pending > 0).then_some(self.until)
     }
 }
 

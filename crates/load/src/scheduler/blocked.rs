@@ -43,7 +43,7 @@ impl Blocked {
 
     /// Counts the waiting until `now`.
     pub(super) fn count(&self, now: u64, recorder: &mut Recorder) {
-        recorder.awaited(self.family, self.concurrency_slots, [self.since, now]);
+        recorder.count_blocked(self.family, self.concurrency_slots, [self.since, now]);
     }
 
     /// Returns how long no exchange has started, in nanoseconds.

@@ -273,7 +273,7 @@ impl Scheduler {
         let due = self.arrivals.are_timed().then_some(at);
         self.following.push((
             concurrency_slot,
-            ScheduledExchange { endpoint, counted, due, waited: false, request },
+            ScheduledExchange { endpoint, counted, due, was_queued: false, request },
         ));
     }
 
@@ -325,13 +325,13 @@ fn batcher(plan: &Plan, concurrency_slots: usize) -> Batcher {
 
 #[inline]
 fn exchange(scheduled: &ScheduledExchange, slot: Slot, now: u64) -> Exchange {
-    let ScheduledExchange { counted, due, waited, request, .. } = *scheduled;
+    let ScheduledExchange { counted, due, was_queued, request, .. } = *scheduled;
     Exchange {
         slot,
         phase: FailurePhase::Send,
         counted,
         due,
-        waited,
+        was_queued,
         start: now,
         sent: 0,
         first: None,

@@ -59,7 +59,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn begin_measurement(&mut self, turn: &ScheduledExchange, now: u64) {
         if turn.counted {
             let driver = &self.network.driver;
-            self.recorder.begin_with_first(now, || driver.waited());
+            self.recorder.begin_with_first(now, || driver.idle_ns());
         }
     }
 

@@ -82,9 +82,9 @@ impl<D: Driver> Worker<'_, D> {
         // Exchanges are counted in their own phases, or in that of the connection if it is not
         // open.
         let failure = Failure::violation(violation.own_limit, FailurePhase::Transfer);
-        self.recorder.violation = Some(violation.text);
+        self.recorder.set_violation(Some(violation.text));
         self.break_off(slot, Failure { code: violation.code, ..failure });
-        self.recorder.violation = None;
+        self.recorder.set_violation(None);
     }
 
     /// Ends a connection that failed, and all exchanges on it, each in its own phase.

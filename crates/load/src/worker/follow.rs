@@ -120,9 +120,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let before = self.network.driver.now();
         let verdict = self.requests.verdict(which, status);
         let now = self.network.driver.now();
-        if self.recorder.measures(now) {
-            self.recorder.lapses.checked(now.saturating_sub(before));
-        }
+        self.recorder.note_check(before, now);
         verdict
     }
 

@@ -128,7 +128,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let times = LoadTimes::from_begin(&self.prepared.plan.load, planned);
         self.scheduler.begin_at(self.prepared, LoadTimes { begin, ..times });
         self.recorder.begin_at(times.measure_from);
-        self.recorder.begin_waiting(self.network.driver.waited());
+        self.recorder.begin_idling(self.network.driver.idle_ns());
     }
 
     /// Generates load until the plan is done, `stop` is set, or nothing can be reached. Passes the
@@ -261,16 +261,16 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.time_out();
         self.scheduler.concurrency_slots.wake(now);
         if self.scheduler.is_draining(now) {
-            self.recorder.begin_draining(now, self.network.driver.waited());
+            self.recorder.begin_draining(now, self.network.driver.idle_ns());
         }
         self.keep_batch(now);
         self.recorder.keep_tenths(now);
         if now >= self.recorder.slice_end() {
             let oldest_ns = self.scheduler.oldest_age(now);
-            let slice = self.recorder.cut(now, self.network.driver.waited(), oldest_ns);
+            let slice = self.recorder.cut(now, self.network.driver.idle_ns(), oldest_ns);
             slices(slice);
         } else if !self.recorder.measures(now) {
-            self.recorder.begin_waiting(self.network.driver.waited());
+            self.recorder.begin_idling(self.network.driver.idle_ns());
         }
     }
 
@@ -297,13 +297,13 @@ impl<'a, D: Driver> Worker<'a, D> {
         let (recorder, driver) = (&mut self.recorder, &self.network.driver);
         let whole = ended == Ended::Complete || self.scheduler.is_draining(now);
         let last = if whole { self.scheduler.ended_at(now, recorder.last_end()) } else { now };
-        let slice = recorder.cut(last.max(recorder.begin()), driver.waited(), 0);
+        let slice = recorder.cut(last.max(recorder.begin()), driver.idle_ns(), 0);
         let slice = Slice { is_last: true, ..slice };
         if recorder.measures(now) {
             slices(slice);
         }
         let stamps = driver.stamps();
-        let Clocks { missing, inverted, .. } = recorder.clocks;
+        let Clocks { missing, inverted, .. } = recorder.clocks();
         Report {
             clocks: Clocks { missing: missing + stamps.missing, inverted, steps: stamps.steps },
             elapsed_ns: last.saturating_sub(recorder.begin()),
@@ -312,7 +312,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             ended,
             driver: driver.name(),
             client_records: recorder.end_trace(last),
-            lapses: std::mem::take(&mut self.recorder.lapses),
+            lapses: self.recorder.take_lapses(),
             tally: self.recorder.into_tally(),
         }
     }

@@ -132,7 +132,7 @@ impl<D: Driver> Worker<'_, D> {
             endpoint,
             counted: false,
             due: None,
-            waited: false,
+            was_queued: false,
             request: 0,
         });
     }

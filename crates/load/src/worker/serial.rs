@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use sixmark_plan::plan;
-use sixmark_plan::plan::timestamps::Timestamps;
 use sixmark_sys::driver::{Close, Driver, Message, SendProgress, Slot};
 use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
 
@@ -251,8 +250,7 @@ impl<D: Driver> Worker<'_, D> {
                 match machine.finish() {
                     Ok(complete) => {
                         // The kernel gives no timestamp for the end of a connection.
-                        let kernel = self.prepared.plan.load.timestamps == Timestamps::Kernel;
-                        self.recorder.clocks.missing += u64::from(kernel);
+                        self.recorder.note_missing_timestamp();
                         self.complete(slot, concurrency_slot, at, complete, false);
                     }
                     Err(_) => self.fail(slot, Outcome::Truncated),

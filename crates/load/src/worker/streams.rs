@@ -31,7 +31,7 @@ impl<D: Driver> Worker<'_, D> {
     fn begin_stream(&mut self, slot: Slot) -> bool {
         let connection = self.network.connections.get(slot);
         let Some(streams) = connection.protocol.streams() else { return false };
-        let Some(concurrency_slot) = streams.first_waiting() else { return false };
+        let Some(concurrency_slot) = streams.first_pending() else { return false };
         let request = self.scheduler.concurrency_slots.get(concurrency_slot).request;
         let which = ExchangeKey {
             prepared: self.prepared,
@@ -39,7 +39,7 @@ impl<D: Driver> Worker<'_, D> {
             concurrency_slot,
             request,
         };
-        streams.begin_waiting(concurrency_slot, self.requests.outgoing(which))
+        streams.begin_pending(concurrency_slot, self.requests.outgoing(which))
     }
 
     /// Reads the given bytes, or those that the driver received.
@@ -166,9 +166,9 @@ impl<D: Driver> Worker<'_, D> {
                 self.lose_by(concurrency_slot, Outcome::Reset, code)
             }
             StreamEnd::Lost(Loss::Malformed { code, why }) => {
-                self.recorder.violation = Some(why);
+                self.recorder.set_violation(Some(why));
                 self.lose_by(concurrency_slot, Outcome::Protocol, code);
-                self.recorder.violation = None;
+                self.recorder.set_violation(None);
             }
         }
     }

@@ -310,10 +310,10 @@ fn a_wait_ends_when_it_is_to<S: Stage>(family: Family) {
     let (driver, _) = stage.parts();
     assert_eq!(driver.next(), None);
     let waits_out = |attempt| {
-        let (until, waited) = (driver.now() + (2_000_000_u64 << attempt), driver.waited());
+        let (until, idle_ns) = (driver.now() + (2_000_000_u64 << attempt), driver.idle_ns());
         driver.wait(until);
         assert_eq!(driver.next(), None);
-        driver.woke() >= until && driver.waited() > waited
+        driver.woke() >= until && driver.idle_ns() > idle_ns
     };
     assert!((0..12).any(waits_out), "no wait lasted until its end");
 }
@@ -325,11 +325,11 @@ fn a_simulated_wait_ends_neither_early_nor_late() {
         let mut stage = InSimulation::set(Scene::Answers(1), family);
         connected(&mut stage);
         let (driver, _) = stage.parts();
-        let (now, waited) = (driver.now(), driver.waited());
+        let (now, idle_ns) = (driver.now(), driver.idle_ns());
         driver.wait(now + 2_000_000);
         assert_eq!(driver.next(), None);
         assert_eq!(driver.woke(), now + 2_000_000);
-        assert_eq!(driver.waited() - waited, 2_000_000);
+        assert_eq!(driver.idle_ns() - idle_ns, 2_000_000);
     }
 }
 

@@ -34,8 +34,8 @@ impl Driver for Simulated {
         self.world.borrow().woke
     }
 
-    fn waited(&self) -> u64 {
-        self.world.borrow().waited
+    fn idle_ns(&self) -> u64 {
+        self.world.borrow().idle_ns
     }
 
     fn connect(&mut self, slot: Slot, way: &SocketRoute) -> u64 {

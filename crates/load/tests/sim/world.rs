@@ -20,7 +20,7 @@ use super::script::{Dial, Passed, Reply, Request, Script, Step, Take};
 pub(crate) struct World {
     pub(crate) clock: u64,
     pub(crate) woke: u64,
-    pub(crate) waited: u64,
+    pub(crate) idle_ns: u64,
     pub(crate) ledger: Ledger,
     pub(crate) bytes: Vec<u8>,
     rules: Rules,
@@ -90,7 +90,7 @@ impl World {
             clock: begin,
             // As with a real driver, which is made before the run begins.
             woke: begin - 1,
-            waited: 0,
+            idle_ns: 0,
             ledger: Ledger::default(),
             bytes: Vec::new(),
             rules,
@@ -257,7 +257,7 @@ impl World {
             self.clock += length;
         }
         self.woke = self.clock;
-        self.waited += self.woke - before;
+        self.idle_ns += self.woke - before;
         while let Some(entry) = self.due.first_entry()
             && entry.key().0 <= self.woke
         {

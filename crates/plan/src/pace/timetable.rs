@@ -107,7 +107,7 @@ pub struct WireTimetable {
 
 impl Timetable {
     /// Returns the timetable with its entries as data.
-    pub fn carried(&self) -> WireTimetable {
+    pub fn wire_form(&self) -> WireTimetable {
         let before = std::iter::once(&0).chain(&self.at);
         let gaps = self.at.iter().zip(before).map(|(at, before)| at - before).collect();
         WireTimetable { speed: self.speed(), gaps, requests: self.request.clone() }
@@ -213,7 +213,7 @@ mod tests {
         let entries = vec![(1_000, 0), (1_001, 2), (1_001, 1), (9_007_199_254_740_993, 0)];
         for speed in [1.0, 3.0, 0.7] {
             let table = Timetable::new(entries.clone(), speed).unwrap();
-            let text = serde_json::to_string(&table.carried()).unwrap();
+            let text = serde_json::to_string(&table.wire_form()).unwrap();
             let read: WireTimetable = serde_json::from_str(&text).unwrap();
             assert_eq!(read.timetable(3).unwrap(), table);
         }

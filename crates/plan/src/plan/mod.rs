@@ -70,6 +70,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Describes the targets: the URL of the first one, and how many others there are.
+    pub fn describe_targets(&self) -> String {
+        let first = self.targets.first().map_or("", |target| target.url.as_str());
+        match self.targets.len() {
+            0 | 1 => first.to_owned(),
+            n => format!("{first} and {} more", n - 1),
+        }
+    }
+
     /// Returns the endpoints of `family`: every address, with the index of its target and its
     /// weight.
     pub fn endpoints(&self, family: Family) -> Vec<Endpoint> {

@@ -73,10 +73,10 @@ impl WirePlan {
         let requests = requests.collect();
         let mut load = plan.load.clone();
         let timetable = match &mut load.pace {
-            Pace::Open(open) => open.timetable.take().map(|table| table.carried()),
+            Pace::Open(open) => open.timetable.take().map(|table| table.wire_form()),
             Pace::Closed => None,
         };
-        WirePlan { plan: frame(plan, load), requests, timetable, files: files.carried() }
+        WirePlan { plan: frame(plan, load), requests, timetable, files: files.wire_form() }
     }
 
     /// Returns the plan, which sends exactly the same.

@@ -97,12 +97,12 @@ impl WireFiles {
     }
 
     /// Returns the files in the form in which they are carried.
-    pub fn carried(&self) -> Vec<WireFile> {
-        let carried = |lines: &Arc<ListLines>| WireFile {
+    pub fn wire_form(&self) -> Vec<WireFile> {
+        let wire_file = |lines: &Arc<ListLines>| WireFile {
             text: STANDARD.encode(lines.text()),
             columns: lines.has_columns(),
         };
-        self.0.iter().map(carried).collect()
+        self.0.iter().map(wire_file).collect()
     }
 
     /// Returns the number of a file, which is added if necessary.

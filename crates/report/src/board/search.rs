@@ -40,11 +40,7 @@ impl<'a> SearchBoard<'a> {
         let wanted: Vec<String> = conditions.iter().map(ToString::to_string).collect();
         SearchBoard {
             run: RunBoard::new(plan),
-            title: format!(
-                "{}  highest rate with {}",
-                crate::text::targets_line(plan),
-                wanted.join(", ")
-            ),
+            title: format!("{}  highest rate with {}", plan.describe_targets(), wanted.join(", ")),
             conditions,
             duration: plan.load.duration,
             now: String::new(),

@@ -158,3 +158,6 @@ fn status_block(sides: &Sides<'_>) -> Option<Block> {
 fn some(caption: &str, columns: Vec<Column>, rows: Vec<Row>) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table::new(caption, columns, rows)))
 }
+
+#[cfg(test)]
+mod tests;

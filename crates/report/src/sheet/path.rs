@@ -206,3 +206,6 @@ fn usual<T: Display + Ord>(counts: &BTreeMap<T, u64>) -> String {
 fn more(kinds: usize) -> String {
     if kinds > 1 { format!(" and {} more", kinds - 1) } else { String::new() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use sixmark_tally::metric::{Quantity, QuantityGroup};
 use sixmark_tally::outcome::Outcome;
 use sixmark_tally::timed_phase::TimedPhase;
 
-use super::{pace_text, targets_line};
+use super::pace_text;
 use crate::sheet::figures::{quantity_row, times_row};
 use crate::sheet::run::{clock_checks, requests_and_steps, run_headline, search_of};
 use crate::sheet::search_text::write_amount_of_search;
@@ -38,7 +38,7 @@ pub(super) fn run_answer(run: &RunResult) -> String {
     let headline = run_headline(run);
     let mut text = String::new();
     terminal::write_failed(&mut text, &headline);
-    let what = format!("{}{}: {}", amount(run), describe_end(run), targets_line(&run.plan));
+    let what = format!("{}{}: {}", amount(run), describe_end(run), run.plan.describe_targets());
     terminal::paragraph(&mut text, &what);
     terminal::paragraph(&mut text, &describe_load(run));
     text.push('\n');

@@ -39,7 +39,7 @@ pub trait Driver {
     fn woke(&self) -> u64;
 
     /// Returns the total duration of all waits.
-    fn waited(&self) -> u64;
+    fn idle_ns(&self) -> u64;
 
     /// Sets how long the driver may defer operations and events. By default it defers as little as
     /// it can.

@@ -141,7 +141,7 @@ impl<S: FlowObserver> Follower<S> {
     /// Processes a packet that is whole or has been reassembled.
     fn whole(&mut self, ip: &Ip<'_>, frames: Frames) {
         let family = &mut self.counts.families[family_of_packet(ip)];
-        match wire::carried(ip) {
+        match wire::find_payload(ip) {
             Ok(IpPayload::Tcp(tcp)) => {
                 family.tcp += 1;
                 self.segment(ip, frames, tcp);
@@ -186,7 +186,7 @@ impl<S: FlowObserver> Follower<S> {
     }
 
     fn in_pieces(&mut self, ip: &Ip<'_>, more: i32) {
-        if let Ok(IpPayload::Tcp(tcp)) = wire::carried(ip) {
+        if let Ok(IpPayload::Tcp(tcp)) = wire::find_payload(ip) {
             let pair = self.pair(wire::TCP, ip, (tcp.source, tcp.destination));
             self.flows.in_pieces(&pair, more);
         }

@@ -35,7 +35,7 @@ pub(super) fn carry_out(
     stop: &Arc<AtomicBool>,
     watch: &mut dyn FnMut(&Slice),
 ) -> Result<GeneratedLoad, CommandError> {
-    let what = loads::carried(plan)?;
+    let what = loads::wire_load(plan)?;
     for number in 0..ATTEMPTS {
         let load = fleet.next_load()?;
         let attempt = LoadAttempt { fleet, plan, load: &load };

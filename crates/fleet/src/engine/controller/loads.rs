@@ -13,7 +13,7 @@ use sixmark_sys::command_error::CommandError;
 use crate::messages::{WireFile, WireLoad};
 
 /// Returns the plan with the files that it names, as agents get it.
-pub(super) fn carried(plan: &Plan) -> Result<WireLoad, CommandError> {
+pub(super) fn wire_load(plan: &Plan) -> Result<WireLoad, CommandError> {
     let named = plan.tls.as_ref().map(|tls| tls.files()).unwrap_or_default();
     let read = |name: &str| match std::fs::read(name) {
         Ok(content) => Ok(WireFile { name: name.to_owned(), base64: STANDARD.encode(content) }),

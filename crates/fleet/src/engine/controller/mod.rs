@@ -248,7 +248,7 @@ impl Generators for FleetController {
     }
 
     fn check(&self, plan: &Plan) -> Result<(Vec<RouteTaken>, Vec<Warning>), CommandError> {
-        let what = loads::carried(plan)?;
+        let what = loads::wire_load(plan)?;
         let answers = self.ask_each(|_| AskedOfAgent::Check(Box::new(what.clone())));
         let (mut routes, mut doubts, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for (member, answer) in self.members.iter().zip(answers) {

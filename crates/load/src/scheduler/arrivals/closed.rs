@@ -55,7 +55,7 @@ impl Closed {
         }
         let schedule = if counted { &mut self.schedule } else { &mut self.warm_up };
         let (endpoint, way) = schedule.next(prepared, held, way)?;
-        Ok((ScheduledExchange { endpoint, counted, due: None, waited: false, request: 0 }, way))
+        Ok((ScheduledExchange { endpoint, counted, due: None, was_queued: false, request: 0 }, way))
     }
 
     /// Returns the maximum deficit of a family at `now`, near the end.

@@ -27,7 +27,7 @@ pub(crate) struct ScheduledExchange {
     /// The time at which it is due. `None` in a closed loop.
     pub(crate) due: Option<u64>,
     /// True if it had to wait for a concurrency slot or a connection.
-    pub(crate) waited: bool,
+    pub(crate) was_queued: bool,
     /// The number of its request: given by the timetable, or else 0 until a mix chooses.
     pub(crate) request: u32,
 }

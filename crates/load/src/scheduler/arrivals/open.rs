@@ -109,8 +109,8 @@ impl Open {
         let endpoints = if counted { &mut self.endpoints } else { &mut self.warm_up };
         let (due, endpoint) = (self.next, endpoints.next(prepared, family));
         self.turn_to_next();
-        let (waited, request) = (due <= self.full_until, request.unwrap_or(0));
-        Some((ScheduledExchange { endpoint, counted, due: Some(due), waited, request }, family))
+        let (was_queued, request) = (due <= self.full_until, request.unwrap_or(0));
+        Some((ScheduledExchange { endpoint, counted, due: Some(due), was_queued, request }, family))
     }
 
     /// Removes the next arrival due before `until`, which does not start. Returns its family and
@@ -137,7 +137,7 @@ impl Open {
     /// Marks the exchange that has no connection as waiting.
     pub(super) fn wait(&mut self) {
         if let Some((scheduled, _)) = &mut self.held {
-            scheduled.waited = true;
+            scheduled.was_queued = true;
         }
     }
 

@@ -70,7 +70,7 @@ pub struct Epoll {
     in_batch: bool,
     spare: Spare,
     woke: u64,
-    waited: u64,
+    idle_ns: u64,
     /// How long a wait sleeps before it asks for events, nanoseconds.
     linger: u64,
     /// Converts the kernel's timestamps, if they are used.
@@ -119,7 +119,7 @@ impl Epoll {
             in_batch: false,
             spare: Spare::default(),
             woke: clock::now(),
-            waited: 0,
+            idle_ns: 0,
             linger: 0,
             stamped: None,
             stamp: None,
@@ -362,8 +362,8 @@ impl Driver for Epoll {
         self.woke
     }
 
-    fn waited(&self) -> u64 {
-        self.waited
+    fn idle_ns(&self) -> u64 {
+        self.idle_ns
     }
 
     fn keep_to(&mut self, batch: CompletionBatch) {
@@ -474,7 +474,7 @@ impl Driver for Epoll {
         self.next_told = 0;
         self.turns = self.unfinished.len();
         self.woke = self.now();
-        self.waited += self.woke - before;
+        self.idle_ns += self.woke - before;
         if let Some(stamped) = &mut self.stamped {
             stamped.keep(self.woke);
         }

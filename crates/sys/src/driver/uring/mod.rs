@@ -86,7 +86,7 @@ pub struct Uring {
     /// The last wait returned at once without events, and nothing was requested since.
     spinning: bool,
     woke: u64,
-    waited: u64,
+    idle_ns: u64,
 }
 
 /// The bytes of an event.
@@ -131,7 +131,7 @@ impl Uring {
             open: 0,
             spinning: false,
             woke: clock::now(),
-            waited: 0,
+            idle_ns: 0,
         })
     }
 
@@ -341,8 +341,8 @@ impl Driver for Uring {
         self.woke
     }
 
-    fn waited(&self) -> u64 {
-        self.waited
+    fn idle_ns(&self) -> u64 {
+        self.idle_ns
     }
 
     fn keep_to(&mut self, batch: CompletionBatch) {

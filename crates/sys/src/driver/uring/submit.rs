@@ -79,7 +79,7 @@ impl Uring {
     /// the two, the caller did nothing but poll.
     pub(super) fn spin(&mut self, before: u64) {
         if std::mem::replace(&mut self.spinning, true) {
-            self.waited += self.woke - before;
+            self.idle_ns += self.woke - before;
         }
     }
 
@@ -88,7 +88,7 @@ impl Uring {
         let (before, linger) = (self.woke, Duration::from_nanos(self.batch.linger));
         let done = self.ring.wait(Duration::from_nanos(until - before), linger, self.open);
         self.woke = self.take_note(done);
-        self.waited += self.woke - before;
+        self.idle_ns += self.woke - before;
         self.spinning = false;
     }
 
