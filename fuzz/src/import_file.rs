@@ -1,7 +1,7 @@
 //! A file of another tool that is imported into a study: whatever it holds, it is read or refused in one line, and
 //! its figures are finite.
 
-use sixmark_study::import::{ImportTool, read_output};
+use sixmark_clients::import::{ImportTool, read_output};
 
 /// Reads an input as the file of the tool that it shows, and of each tool. Panics where what this module says does
 /// not hold.

@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
-use sixmark_study::client::{Blocks, Client, Job, ProgramOutput};
-use sixmark_study::form::Form;
-use sixmark_study::outputs::{claims, outputs, published_claims};
-use sixmark_study::spec::cells::{cells, schedule};
-use sixmark_study::spec::command_line::{CellTarget, words};
-use sixmark_study::spec::{ReadContext, parse_study};
+use sixmark_analysis::outputs::{claims, outputs, published_claims};
+use sixmark_clients::client::{Blocks, Client, Job, ProgramOutput};
+use sixmark_design::form::Form;
+use sixmark_design::spec::cells::{cells, schedule};
+use sixmark_design::spec::command_line::{CellTarget, words};
+use sixmark_design::spec::{ReadContext, parse_study};
 use sixmark_units::family::Family;
 
 /// Reads an input. Panics where what this module says does not hold.

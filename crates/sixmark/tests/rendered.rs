@@ -15,12 +15,12 @@ use sixmark::report::documents::Document;
 use sixmark::report::sheet::Named;
 use sixmark::report::{document_text, junit, long, markdown_page, verdicts_page};
 use sixmark_compare::comparison_result::BlockOrder;
+use sixmark_design::study_result::{ReanalysedStudy, StudyResult};
 use sixmark_report::csv;
 use sixmark_report::text::Detail;
 use sixmark_study::sheet::{
     papers_markdown, papers_text, published_markdown, published_text, study_markdown, study_text,
 };
-use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 use sixmark_vitals::live_line::live_line;
 
 use rendered::documents::{self, Verdicts};

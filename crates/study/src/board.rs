@@ -6,8 +6,8 @@ use sixmark_sheet::board::{Board, BoardPage, BoardProgress};
 use sixmark_sheet::warnings::condensed;
 use sixmark_units::quantity::write_count;
 
-use crate::levels::label_levels;
-use crate::study_result::{At, CellResult};
+use sixmark_design::levels::label_levels;
+use sixmark_design::study_result::{At, CellResult};
 
 /// The number of cells that are listed, the latest first.
 const LISTED: usize = 100;

@@ -4,7 +4,7 @@ mod kernel;
 
 use std::collections::BTreeMap;
 
-use crate::study_result::{ConnectionFigures, PacketsOfCell};
+use sixmark_design::study_result::{ConnectionFigures, PacketsOfCell};
 use sixmark_document::provenance::{Warning, warning};
 use sixmark_tally::family_result::Families;
 use sixmark_tally::metric::{Metric, Quantity};

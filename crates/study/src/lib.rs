@@ -1,38 +1,18 @@
-//! Studies: their document, and the tables, charts and comparisons that are computed from their
-//! cells. [`spec`] describes a study and its file.
+//! Studies: measuring their cells, and the sheet of what was found.
 //!
-//! A *cell* is one combination of the factors' levels, and is measured once in each repetition.
-//!
-//! [`engine`] measures cells, with other clients and with browsers ([`browser`]); only these two
-//! open files, start programs and read clocks. [`study_result`] is the document.
+//! [`engine`] measures cells, with other clients and with browsers; only it opens files, starts
+//! programs and reads clocks. The design of a study and its document are in `sixmark-design`, other
+//! clients in `sixmark-clients`, what is computed from cells in `sixmark-analysis`.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
-pub mod analyse;
-pub mod average;
 pub mod board;
-#[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
-pub mod browser;
-mod claims;
-pub mod client;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod figures;
-pub mod form;
-mod group_view;
-pub mod import;
-mod import_tool;
-mod imported_levels;
+pub mod import_place;
 mod instruments;
-pub mod levels;
-pub mod looks;
-mod observation;
-pub mod outputs;
-pub mod setting;
 pub mod sheet;
-pub mod spec;
-pub mod study_result;
-mod unlike;
 
 use sha2::{Digest as _, Sha256};
 

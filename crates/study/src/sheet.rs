@@ -22,9 +22,11 @@ mod uncontrolled;
 
 use std::collections::BTreeSet;
 
-use crate::levels::LevelLabels;
-use crate::looks::StudyUntil;
-use crate::study_result::{At, CellOrder, CellResult, FactorResult, ReanalysedStudy, StudyResult};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::looks::StudyUntil;
+use sixmark_design::study_result::{
+    At, CellOrder, CellResult, FactorResult, ReanalysedStudy, StudyResult,
+};
 use sixmark_sheet::{markdown, terminal};
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_about;
@@ -196,7 +198,7 @@ fn describe_fleet(result: &StudyResult) -> String {
 }
 
 fn resumed(result: &StudyResult) -> Option<Block> {
-    let row = |of: &crate::study_result::Resumed| {
+    let row = |of: &sixmark_design::study_result::Resumed| {
         let changes = of.changes.iter().map(|c| format!("{}: {} → {}", c.what, c.before, c.now));
         let changes: Vec<String> = changes.collect();
         let cells = vec![

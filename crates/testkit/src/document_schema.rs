@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 
 use sixmark_compare::comparison_result as compared;
 use sixmark_compare::comparison_result::ComparisonResult;
+use sixmark_design::study_result as study;
+use sixmark_design::study_result::StudyResult;
 use sixmark_doctor::doctor_result as doctor;
 use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_document::warning_codes::WARNING_CODES;
 use sixmark_result::result;
 use sixmark_result::result::RunResult;
-use sixmark_study::study_result as study;
-use sixmark_study::study_result::StudyResult;
 use sixmark_traffic::traffic_result as traffic;
 use sixmark_traffic::traffic_result::TrafficResult;
 use sixmark_vitals::vitals_result as vitals;

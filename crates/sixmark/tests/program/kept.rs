@@ -141,7 +141,7 @@ fn test_data_covers_every_current_schema_and_store_version() {
         sixmark_result::result::SCHEMA,
         sixmark_compare::comparison_result::SCHEMA,
         sixmark_doctor::doctor_result::SCHEMA,
-        sixmark_study::study_result::SCHEMA,
+        sixmark_design::study_result::SCHEMA,
         sixmark_traffic::traffic_result::SCHEMA,
         sixmark_vitals::vitals_result::SCHEMA,
         sixmark_watch::watch_result::SCHEMA,

@@ -5,12 +5,12 @@ use sixmark::report::documents::Document;
 use sixmark_compare::deciding::EquivalenceInterval;
 use sixmark_compare::fixture::comparison_result;
 use sixmark_compare::{Comparison, HeaderCorrected};
+use sixmark_design::study_result::StudyResult;
 use sixmark_document::provenance::Ended;
 use sixmark_document::verdict::{Estimate, Verdict};
 use sixmark_result::fixture;
 use sixmark_result::fleet::FleetSection;
 use sixmark_result::warnings;
-use sixmark_study::study_result::StudyResult;
 
 /// A document of a run on loopback.
 pub(crate) fn recorded(name: &str) -> Document {

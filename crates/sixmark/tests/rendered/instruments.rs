@@ -1,7 +1,7 @@
 //! A study with instruments beside its client.
 
 use serde_json::{Value, json};
-use sixmark_study::study_result::StudyResult;
+use sixmark_design::study_result::StudyResult;
 
 /// Reduces a study to its cells of one combination, with the figures of instruments at both ends of
 /// a link, and without anything else.

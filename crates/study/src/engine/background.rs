@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::spec::traffic::Traffic;
-use crate::study_result::{CellTraffic, TrafficGenerator};
+use sixmark_design::spec::traffic::Traffic;
+use sixmark_design::study_result::{CellTraffic, TrafficGenerator};
 use sixmark_traffic::traffic_result::FlowResult;
 use sixmark_traffic::{Basis, Flow, TrafficSide};
 use sixmark_units::family::{Family, PerFamily};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::average::average;
-use crate::study_result::{CellResult, Statistic};
+use sixmark_analysis::average::average;
+use sixmark_design::study_result::{CellResult, Statistic};
 use sixmark_document::provenance::Warning;
 use sixmark_tally::family_result::Families;
 use sixmark_tally::metric::{Bounds, Metric, Quantity};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::client::{Answer, Client};
-use crate::levels::label_levels;
-use crate::spec::Study;
-use crate::spec::cells::cells;
-use crate::study_result::{CellOrder, CellResult, Resumed, UncontrolledSetting};
+use sixmark_clients::client::{Answer, Client};
+use sixmark_design::levels::label_levels;
+use sixmark_design::spec::Study;
+use sixmark_design::spec::cells::cells;
+use sixmark_design::study_result::{CellOrder, CellResult, Resumed, UncontrolledSetting};
 use sixmark_document::provenance::Warning;
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_result::no_answer::{LoadKind, LoadedSide, describe_no_answers};

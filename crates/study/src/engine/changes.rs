@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::study_result::{SetupChange, StudyResult};
+use sixmark_design::study_result::{SetupChange, StudyResult};
 use sixmark_document::provenance::Environment;
 
 /// The present setup.

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::client::Client;
-use crate::spec::PlannedCell;
-use crate::spec::Study;
-use crate::spec::cells::cells;
-use crate::spec::command_line::{CellTarget, option, options};
+use sixmark_clients::client::Client;
+use sixmark_design::spec::PlannedCell;
+use sixmark_design::spec::Study;
+use sixmark_design::spec::cells::cells;
+use sixmark_design::spec::command_line::{CellTarget, option, options};
 
 use sixmark_options::cell::CellArgs;
 use sixmark_options::vitals_from;

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::engine::cell_warnings as doubts;
-use crate::imported_levels::with_imported_levels;
 use crate::instruments::keep_last_over_time;
-use crate::levels::label_levels;
-use crate::outputs::{claims_at_looks, outputs};
-use crate::spec::PlannedCell;
-use crate::spec::Study;
-use crate::spec::cells::{cells, schedule};
-use crate::study_result::{CellResult, StudyComparison, StudyResult};
+use sixmark_analysis::imported_levels::with_imported_levels;
+use sixmark_analysis::outputs::{claims_at_looks, outputs};
+use sixmark_design::levels::label_levels;
+use sixmark_design::spec::PlannedCell;
+use sixmark_design::spec::Study;
+use sixmark_design::spec::cells::{cells, schedule};
+use sixmark_design::study_result::{CellResult, StudyComparison, StudyResult};
 use sixmark_document::provenance::Ended;
 use sixmark_vitals::host::CpuTimes;
 
@@ -32,7 +32,7 @@ use super::source::Source;
 use super::stage::{Stage, temporary};
 use super::start::{begin_study, factor_results, resume};
 use super::work::Work;
-use crate::browser::Browsers;
+use sixmark_clients::browser::Browsers;
 use sixmark_sys::command_error::CommandError;
 
 /// The limit on open files that services inherit.

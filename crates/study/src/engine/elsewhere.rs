@@ -14,8 +14,8 @@ use sixmark_sys::interface::in_zone;
 use sixmark_sys::route::interface_to;
 use sixmark_units::family::Family;
 
-use crate::spec::{Elsewhere, Study};
-use crate::study_result::{At, StudyResult, UncontrolledPlace, UncontrolledSetting};
+use sixmark_design::spec::{Elsewhere, Study};
+use sixmark_design::study_result::{At, StudyResult, UncontrolledPlace, UncontrolledSetting};
 
 /// What the user says of a service that runs elsewhere: `[SERVICE=]TEXT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn without_target(study: &mut Study, elsewhere: Elsewhere) -> Result<(), Command
 
 /// Returns the levels of all factors of a study.
 fn levels_of(before: &StudyResult) -> Vec<At> {
-    let of = |factor: &crate::study_result::FactorResult| {
+    let of = |factor: &sixmark_design::study_result::FactorResult| {
         let name = factor.name.clone();
         let levels = factor.levels.clone().into_iter();
         levels.map(move |level| At { factor: name.clone(), level }).collect::<Vec<_>>()

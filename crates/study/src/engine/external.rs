@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::client::{Answer, Client, Job, ProgramOutput, merge_answers};
+use sixmark_clients::client::{Answer, Client, Job, ProgramOutput, merge_answers};
 use sixmark_lab::Host;
 use sixmark_sys::process::Running;
 
 use super::folder::FolderOutput;
 use super::program::client_program;
 use super::work::Work;
-use crate::browser::Browsers;
+use sixmark_clients::browser::Browsers;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::program::plain_command;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::spec::PlannedCell;
-use crate::spec::Study;
+use sixmark_design::spec::PlannedCell;
+use sixmark_design::spec::Study;
 use sixmark_document::braces::fill;
 use sixmark_lab::plan::generated::bytes;
 

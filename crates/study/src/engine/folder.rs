@@ -4,8 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::study_result::{CellResult, StudyResult};
 use serde::{Deserialize, Serialize};
+use sixmark_design::study_result::{CellResult, StudyResult};
 use sixmark_result::result::RunResult;
 
 use sixmark_sys::command_error::CommandError;

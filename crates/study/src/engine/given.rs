@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::program::find_program;
 
-use crate::spec::Study;
+use sixmark_design::spec::Study;
 
 /// A program that the user gives for a service: `NAME=PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn give_programs(study: &mut Study, given: &[GivenProgram]) -> Result<(), Co
 /// # Errors
 /// One line: a service runs and has no program.
 pub fn check_given(study: &Study) -> Result<(), CommandError> {
-    let lacks = |service: &&crate::spec::Service| {
+    let lacks = |service: &&sixmark_design::spec::Service| {
         service.given && !study.named.programs.contains_key(&service.name)
     };
     let running = study.services.iter().filter(|service| !study.is_omitted(&service.name));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::spec::PlannedCell;
+use sixmark_design::spec::PlannedCell;
 use sixmark_document::braces::fill;
 use sixmark_sys::process::Running;
 

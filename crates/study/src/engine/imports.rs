@@ -5,9 +5,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::engine::cell_warnings::{doubt, of_study};
-use crate::import::{ImportPlace, ImportTool, LARGEST_IMPORT, ToolOutput, find_place, read_output};
-use crate::spec::Study;
-use crate::study_result::{At, CellResult, ImportedFrom, Resumed, SetupChange, StudyResult};
+use crate::import_place::{ImportPlace, find_place};
+use sixmark_clients::import::{ImportTool, LARGEST_IMPORT, ToolOutput, read_output};
+use sixmark_design::spec::Study;
+use sixmark_design::study_result::{
+    At, CellResult, ImportedFrom, Resumed, SetupChange, StudyResult,
+};
 use sixmark_document::provenance::{Ended, Warning};
 use sixmark_tally::family_result::Families;
 use sixmark_units::family::Family;
@@ -90,7 +93,7 @@ fn check_takes_imports(study: &Study, folder: &Path) -> Result<(), CommandError>
         return Ok(());
     }
     let factors = study.factors.iter().map(|factor| factor.name.as_str());
-    let factors: Vec<&str> = factors.filter(|name| *name != crate::spec::FAMILY).collect();
+    let factors: Vec<&str> = factors.filter(|name| *name != sixmark_design::spec::FAMILY).collect();
     let factors = if factors.is_empty() { "none".to_owned() } else { factors.join(", ") };
     Err(CommandError::Usage(format!(
         "the study takes no imports: write imports = \"FACTOR\" before the tables of '{}', with the \

@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicBool;
 use crate::instruments::{
     KernelEndOfCell, LoadTime, client_of_cell, doubts_of_packets, kernel_of_cell, packets_of_cell,
 };
-use crate::spec::command_line::CellTarget;
-use crate::spec::instruments::Instrument;
-use crate::spec::{PlannedCell, Study};
-use crate::study_result::{CellInstruments, CellResult, KernelEnd};
+use sixmark_design::spec::command_line::CellTarget;
+use sixmark_design::spec::instruments::Instrument;
+use sixmark_design::spec::{PlannedCell, Study};
+use sixmark_design::study_result::{CellInstruments, CellResult, KernelEnd};
 use sixmark_http::url::Host as UrlHost;
 use sixmark_lab::Host;
 use sixmark_lab::plan::storage::server;

@@ -6,7 +6,7 @@ use sixmark_sys::enclosure::Rights;
 
 use super::program::{is_wanted, missing_engine};
 use super::stage::temporary;
-use crate::spec::Study;
+use sixmark_design::spec::Study;
 
 /// Returns the optional services that can't run here, each with the reason in a clause. `rights` are
 /// those of the enclosure of a study in a lab. Without `probing` no probe is run.

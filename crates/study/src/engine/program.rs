@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::client::{Client, engine_for};
-use crate::spec::cells::cells;
-use crate::spec::{PlannedCell, Service, Study};
-use crate::study_result::TrafficGenerator;
+use sixmark_clients::client::{Client, engine_for};
+use sixmark_design::spec::cells::cells;
+use sixmark_design::spec::{PlannedCell, Service, Study};
+use sixmark_design::study_result::TrafficGenerator;
 use sixmark_document::braces::names_in_braces;
 
 use super::mgen;

@@ -12,9 +12,9 @@ use sixmark_units::family::Family;
 
 use super::elsewhere::addresses_of;
 use super::files::wanted;
-use crate::client::Client;
-use crate::spec::command_line::CellTarget;
-use crate::spec::{PlannedCell, Study};
+use sixmark_clients::client::Client;
+use sixmark_design::spec::command_line::CellTarget;
+use sixmark_design::spec::{PlannedCell, Study};
 
 /// How long connecting may take, and then the head of the response.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -11,9 +11,9 @@ use super::cell::CellEnvironment;
 use super::conduct::{StudyEvent, StudyRun, finish};
 use super::machine_noise::MachineNoise;
 use super::stage::Stage;
-use crate::claims::{CellTimes, MOST_TIMES, cells_of_claim, forecast_claims};
-use crate::spec::cells::shuffle;
-use crate::study_result::{ClaimAnswer, ClaimEvidence, ClaimKind, ClaimScale};
+use sixmark_analysis::claims::{CellTimes, MOST_TIMES, cells_of_claim, forecast_claims};
+use sixmark_design::spec::cells::shuffle;
+use sixmark_design::study_result::{ClaimAnswer, ClaimEvidence, ClaimKind, ClaimScale};
 
 /// The code of the warning about claims that the time left can't decide.
 const OUT_OF_REACH: &str = "out_of_reach";

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::digest;
-use crate::form::Form;
-use crate::spec::{ReadContext, Study, parse_study};
+use sixmark_design::form::Form;
+use sixmark_design::spec::{ReadContext, Study, parse_study};
 use sixmark_document::fields::FileMistake;
 
 use super::builtin::{BUILTIN, Builtin};

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::spec::PlannedCell;
-use crate::spec::lab::{InLab, chosen};
-use crate::spec::{Service, Study};
+use sixmark_design::spec::PlannedCell;
+use sixmark_design::spec::lab::{InLab, chosen};
+use sixmark_design::spec::{Service, Study};
 use sixmark_lab::plan::parse_lab;
 use sixmark_sys::enclosure::Rights;
 
@@ -15,7 +15,7 @@ use super::folder::Folder;
 use super::options::Options;
 use super::study_fleet::StudyFleet;
 use super::work::Work;
-use crate::browser::Browsers;
+use sixmark_clients::browser::Browsers;
 use sixmark_lab::service::{ServiceGround, Services};
 use sixmark_lab::{self as lab, Host, Up};
 use sixmark_run::Generators;

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::analyse::published;
-use crate::form::Form;
-use crate::looks::StudyUntil;
-use crate::spec::cells::cells;
-use crate::spec::lab::InLab;
-use crate::spec::{Factor, Study};
-use crate::study_result::{FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult};
+use sixmark_analysis::analyse::published;
+use sixmark_design::form::Form;
+use sixmark_design::looks::StudyUntil;
+use sixmark_design::spec::cells::cells;
+use sixmark_design::spec::lab::InLab;
+use sixmark_design::spec::{Factor, Study};
+use sixmark_design::study_result::{
+    FactorResult, LabUsed, Resumed, SCHEMA, StudyFile, StudyResult,
+};
 use sixmark_document::provenance::{Ended, Tool};
 use sixmark_sys::enclosure::Rights;
 

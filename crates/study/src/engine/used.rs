@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Instant;
 
-use crate::study_result::CellResult;
+use sixmark_design::study_result::CellResult;
 use sixmark_lab::Host;
 use sixmark_result::result::RunResult;
 use sixmark_sys::command_error::CommandError;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::study_result::{
+use sixmark_design::study_result::{
     CellResult, ConnectionFigures, FamilyOverTime, KernelEnd, KernelOfCell, KernelOfFamily,
     KernelOverTime,
 };

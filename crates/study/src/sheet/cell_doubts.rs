@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::board::FEW_SAMPLES;
-use crate::levels::LevelLabels;
-use crate::study_result::{At, StudyResult};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{At, StudyResult};
 use sixmark_document::provenance::Warning;
 use sixmark_tally::metric::Metric;
 use sixmark_tally::timed_phase::TimePoint;

@@ -1,6 +1,8 @@
 //! The table of claims, in the report of a study and in that of its published figures alone.
 
-use crate::study_result::{ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimResult, ClaimScale};
+use sixmark_design::study_result::{
+    ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimResult, ClaimScale,
+};
 
 use super::interval;
 use sixmark_sheet::Block;
@@ -194,7 +196,7 @@ fn estimate(of: &ClaimEstimate) -> String {
             let Some((low, high)) = interval else {
                 return format!("× {}", write_ratio(of.value));
             };
-            let ratio = crate::study_result::MeanRatio {
+            let ratio = sixmark_design::study_result::MeanRatio {
                 value: of.value,
                 low: Some(low),
                 high: Some(high),
@@ -295,21 +297,4 @@ const MOST_NAMED: usize = 2;
 fn p(p: f64) -> SheetCell {
     let written = if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") };
     SheetCell::Number(written, p)
-}
-
-impl ClaimAnswer {
-    /// Returns the answer in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            ClaimAnswer::Holds => "holds",
-            ClaimAnswer::HoldsInDirection => "holds in direction, not in size",
-            ClaimAnswer::HoldsInPart => "holds in part",
-            ClaimAnswer::Opposite => "does not hold: the opposite",
-            ClaimAnswer::NoDifference => "does not hold: no difference that matters",
-            ClaimAnswer::DoesNotHold => "does not hold",
-            ClaimAnswer::Undecided => "undecided",
-            ClaimAnswer::NotTested => "not tested",
-            ClaimAnswer::NotComparable => "not comparable",
-        }
-    }
 }

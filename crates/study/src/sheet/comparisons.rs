@@ -1,8 +1,8 @@
 //! The comparisons in a study's report.
 
 use super::{interval, turned};
-use crate::levels::LevelLabels;
-use crate::study_result::{At, ComparisonEntry, MeanRatio, RatioFinding, StudyComparison};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{At, ComparisonEntry, MeanRatio, RatioFinding, StudyComparison};
 use sixmark_document::verdict::Estimate;
 use sixmark_report::sheet::families::change_of;
 use sixmark_sheet::Block;

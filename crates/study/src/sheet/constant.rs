@@ -1,8 +1,8 @@
 //! Columns of a study's tables that have the same figure in every row, which are a sentence instead.
 
 use super::rows::measured_text;
-use crate::levels::LevelLabels;
-use crate::study_result::{Table, TableValue};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{Table, TableValue};
 
 /// Returns the numbers of the columns that have the same figure in every row, nothing published
 /// beside it and no improvement; none of a table of one row. `beside` has the numbers of the

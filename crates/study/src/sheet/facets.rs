@@ -1,8 +1,8 @@
 //! Charts with too many lines for one, which are several beside one another.
 
-use crate::levels::LevelLabels;
-use crate::spec::FAMILY;
-use crate::study_result::{At, Chart as Figure, ChartLine as Line};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::spec::FAMILY;
+use sixmark_design::study_result::{At, Chart as Figure, ChartLine as Line};
 
 /// The number of lines above which a chart is divided: as many as there are colours.
 const MOST_LINES: usize = 8;
@@ -82,7 +82,7 @@ fn relabelled(of: Figure, labels: &LevelLabels) -> Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study_result::Axis;
+    use sixmark_design::study_result::Axis;
 
     fn line(label: &str, levels: &[(&str, &str)], published: bool) -> Line {
         let at = |(factor, level): &(&str, &str)| At {

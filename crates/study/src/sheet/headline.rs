@@ -1,6 +1,6 @@
 //! The headline of a study: its claims, else its first comparison.
 
-use crate::study_result::{
+use sixmark_design::study_result::{
     ClaimAnswer, ClaimResult, ComparisonEntry, RatioFinding, StudyComparison, StudyResult,
 };
 use sixmark_document::verdict::Verdict;

@@ -1,7 +1,7 @@
 //! The cells that were imported, in a study's report.
 
-use crate::levels::LevelLabels;
-use crate::study_result::{At, CellResult, ImportedFrom, StudyResult};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{At, CellResult, ImportedFrom, StudyResult};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, setting};
 

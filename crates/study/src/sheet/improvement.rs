@@ -1,8 +1,8 @@
 //! Rows that say by how much one level is better than another.
 
 use super::rows::{labelled, level_names, published_cells};
-use crate::levels::LevelLabels;
-use crate::study_result::{At, PrintedFigure, Row as Better, Table, TableValue};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{At, PrintedFigure, Row as Better, Table, TableValue};
 use sixmark_sheet::table::{Row, SheetCell};
 use sixmark_sheet::write;
 

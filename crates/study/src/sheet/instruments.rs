@@ -5,9 +5,9 @@ mod over_time;
 
 use std::collections::BTreeMap;
 
-use crate::levels::LevelLabels;
-use crate::spec::FAMILY;
-use crate::study_result::{
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::spec::FAMILY;
+use sixmark_design::study_result::{
     At, CellInstruments, CellResult, ConnectionFigures, KernelEnd, KernelOfCell, StudyResult,
 };
 use sixmark_units::family::Family;

@@ -3,7 +3,7 @@
 //! Student's interval of scattered repetitions may reach below 0, where it is clipped: a time or a
 //! rate can't be there. Its lower end then says nothing, however many repetitions there are.
 
-use crate::study_result::{MeanRatio, Table, TableValue};
+use sixmark_design::study_result::{MeanRatio, Table, TableValue};
 use sixmark_tally::metric::{Metric, MetricKind};
 
 use sixmark_sheet::write::{figure, write_ratio};

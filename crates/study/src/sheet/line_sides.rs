@@ -1,6 +1,6 @@
 //! The colours and markers of the lines of a study's charts.
 
-use crate::study_result::ChartLine as Line;
+use sixmark_design::study_result::ChartLine as Line;
 use sixmark_units::family::Family;
 
 /// Returns the number of each line's colour and marker. If each family has at most one measured line,
@@ -44,7 +44,7 @@ pub(super) fn sides_of_lines(lines: &[Line]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study_result::At;
+    use sixmark_design::study_result::At;
 
     fn line(levels: &[(&str, &str)], published: bool) -> Line {
         let at = |(factor, level): &(&str, &str)| At {

@@ -2,8 +2,8 @@
 
 use super::facets::facets;
 use super::line_sides::sides_of_lines;
-use crate::levels::{LevelLabels, with_unit};
-use crate::study_result::{At, Chart as Figure, ChartLine as Line, Dot};
+use sixmark_design::levels::{LevelLabels, with_unit};
+use sixmark_design::study_result::{At, Chart as Figure, ChartLine as Line, Dot};
 
 use sixmark_sheet::chart::{Axis, Chart, Mark, Scale, Series, Unit, is_wide, rounded};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
@@ -258,7 +258,7 @@ fn chart_table(of: &Figure, places: &ChartPlaces<'_>) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study_result::{Axis as Asked, MissingDot, MissingFigure};
+    use sixmark_design::study_result::{Axis as Asked, MissingDot, MissingFigure};
     use sixmark_units::family::Family;
 
     fn dot(label: &str, y: f64, unlike: Option<&str>) -> Dot {

@@ -1,7 +1,7 @@
 //! What a study does without, and why.
 
-use crate::levels::LevelLabels;
-use crate::study_result::OmittedService;
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::OmittedService;
 use sixmark_sheet::Block;
 
 /// Returns a line for each omitted service.

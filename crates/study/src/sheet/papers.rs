@@ -1,7 +1,7 @@
 //! The claims of several studies together: which of the papers' claims still hold.
 
 use super::{claims, headline};
-use crate::study_result::{ClaimAnswer, ClaimResult, StudyResult};
+use sixmark_design::study_result::{ClaimAnswer, ClaimResult, StudyResult};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write::{write_count, write_time};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting};
@@ -23,10 +23,23 @@ pub(super) fn papers_sheet(studies: &[StudyResult]) -> Sheet {
     }
 }
 
+/// Returns the claims of a study, without those that only another form of it could test.
+fn claims_asked<'a>(
+    study: &'a StudyResult,
+    studies: &'a [StudyResult],
+) -> impl Iterator<Item = &'a ClaimResult> {
+    let is_tested = |claim: &ClaimResult| claim.measured.answer != ClaimAnswer::NotTested;
+    let elsewhere = move |claim: &ClaimResult| {
+        let forms = studies.iter().filter(|other| other.name == study.name);
+        forms.flat_map(|other| &other.claims).any(|other| other.id == claim.id && is_tested(other))
+    };
+    study.claims.iter().filter(move |claim| is_tested(claim) || !elsewhere(claim))
+}
+
 /// Counts the answers to the claims of all papers or, without any paper, the claims that hold.
 fn headline_of(studies: &[StudyResult]) -> String {
-    let claims: Vec<ClaimResult> =
-        studies.iter().flat_map(|study| &study.claims).cloned().collect();
+    let asked = studies.iter().flat_map(|study| claims_asked(study, studies));
+    let claims: Vec<ClaimResult> = asked.cloned().collect();
     let papers = studies.iter().filter(|study| study.published.is_some()).count();
     let held = claims.iter().filter(|claim| claim.measured.answer == ClaimAnswer::Holds).count();
     let said = || format!("{held} of {} claims hold", claims.len());
@@ -42,7 +55,8 @@ fn overview(studies: &[StudyResult]) -> Vec<Block> {
     let columns = ["Claims", "Testable", "Hold", "Hold in part", "Do not hold", "Undecided"];
     let columns = std::iter::once(Column::words("Study")).chain(columns.map(Column::number));
     let row = |study: &StudyResult| {
-        let claims = || study.claims.iter().filter(|claim| claim.source.is_some());
+        let claims = || claims_asked(study, studies).filter(|claim| claim.source.is_some());
+        claims().next()?;
         let count = |is: fn(ClaimAnswer) -> bool| {
             let number = claims().filter(|claim| is(claim.measured.answer)).count();
             SheetCell::Number(write_count(number as u64), number as f64)
@@ -57,9 +71,9 @@ fn overview(studies: &[StudyResult]) -> Vec<Block> {
             count(ClaimAnswer::denies),
             count(|answer| matches!(answer, ClaimAnswer::Undecided | ClaimAnswer::NotComparable)),
         ];
-        Row::new(study.name.as_str(), cells)
+        Some(Row::new(study.name.as_str(), cells))
     };
-    let rows = studies.iter().map(row).collect();
+    let rows = studies.iter().filter_map(row).collect();
     let table = Table::new("The papers' claims by study", columns.collect(), rows);
     std::iter::once(Block::Table(table)).chain(studies.iter().filter_map(say_main)).collect()
 }

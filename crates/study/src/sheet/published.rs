@@ -1,6 +1,6 @@
 //! Published figures and their recomputed analyses, in reports.
 
-use crate::study_result::{
+use sixmark_design::study_result::{
     Analysis, ClaimAnswer, ComparisonEntry, PrintedFigure, Published, PublishedShare,
     PublishedTable, ReanalysedStudy,
 };
@@ -9,7 +9,7 @@ use sixmark_document::verdict::Estimate;
 use super::claims;
 use super::comparisons::{entries, entry_columns, scale};
 use super::rows::{factor_columns, labelled, level_names, with_unit};
-use crate::levels::LevelLabels;
+use sixmark_design::levels::LevelLabels;
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline};

@@ -1,8 +1,8 @@
 //! What the tables of a study's report are made of.
 
 use super::interval;
-use crate::levels::LevelLabels;
-use crate::study_result::{At, PrintedFigure, TableValue};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{At, PrintedFigure, TableValue};
 use sixmark_sheet::table::{Column, Row, SheetCell};
 use sixmark_sheet::write::figure;
 

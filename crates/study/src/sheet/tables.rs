@@ -5,8 +5,8 @@ use super::rows::{
     factor_columns, labelled, level_names, measured_text, published_cells, with_unit,
 };
 use super::{improvement, interval, published};
-use crate::levels::LevelLabels;
-use crate::study_result::{Row as AskedRow, Table as Asked, TableValue};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{Row as AskedRow, Table as Asked, TableValue};
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, SheetCell, Table};
 
@@ -149,7 +149,7 @@ fn with_published(value: &TableValue, beside: &[usize]) -> Vec<SheetCell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study_result::{At, Statistic, TableColumn};
+    use sixmark_design::study_result::{At, Statistic, TableColumn};
 
     fn column(label: &str) -> TableColumn {
         let (label, unit) = (label.to_owned(), String::new());

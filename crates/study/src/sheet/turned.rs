@@ -1,6 +1,6 @@
 //! Notes on measured results that contradict the published ones.
 
-use crate::study_result::{ComparisonEntry, RatioFinding, StudyComparison};
+use sixmark_design::study_result::{ComparisonEntry, RatioFinding, StudyComparison};
 
 /// Returns a sentence for each contradiction; none if the results agree, or if nothing was
 /// published.
@@ -55,7 +55,7 @@ fn rows(entries: &[ComparisonEntry], is: impl Fn(&ComparisonEntry) -> bool) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study_result::MeanRatio;
+    use sixmark_design::study_result::MeanRatio;
 
     fn entry(label: &str, finding: RatioFinding, [low, high]: [f64; 2]) -> ComparisonEntry {
         let ratio =

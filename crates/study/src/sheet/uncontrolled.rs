@@ -1,7 +1,7 @@
 //! What nobody set, where a study was carried out without its lab.
 
-use crate::levels::LevelLabels;
-use crate::study_result::{StudyResult, UncontrolledSetting};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{StudyResult, UncontrolledSetting};
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, Row, Table};
 

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use sixmark_clients::client::Client;
+use sixmark_design::form::Form;
 use sixmark_doctor::facts::{ProgramFact, ProgramFacts};
 use sixmark_fleet::engine::hosts_fleet::{SSH_PACKAGE, find_hosts_programs};
 use sixmark_fleet::engine::nats::server::NatsServer;
 use sixmark_lab::needs::needed_programs;
 use sixmark_lab::plan::parse_lab;
-use sixmark_study::client::Client;
 use sixmark_study::engine::{Source, builtin_names, client_program, needs};
-use sixmark_study::form::Form;
 use sixmark_sys::command_error::CommandError;
 
 /// Finds the programs.

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
+use sixmark_clients::import::ImportTool;
+use sixmark_design::study_result::At;
 use sixmark_study::engine::{ImportOptions, Source, check_begun, import_files};
-use sixmark_study::import::{ImportTool, parse_levels};
-use sixmark_study::study_result::At;
+use sixmark_study::import_place::parse_levels;
 use sixmark_sys::command_error::CommandError;
 
 use super::super::out::{OutputPlace, print};

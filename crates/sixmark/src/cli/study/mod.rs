@@ -13,17 +13,17 @@ use crate::report::headline::ListHeadline;
 use crate::report::html_page;
 use crate::report::sheet::Named;
 use clap::Subcommand;
+use sixmark_analysis::analyse::published;
+use sixmark_analysis::outputs::published_claims;
+use sixmark_design::form::Form;
+use sixmark_design::spec::Study;
+use sixmark_design::study_result::{ReanalysedStudy, StudyResult};
 use sixmark_document::fields::FileMistake;
 use sixmark_document::provenance::Ended;
-use sixmark_study::analyse::published;
-use sixmark_study::form::Form;
-use sixmark_study::outputs::published_claims;
 use sixmark_study::sheet::{
     describe_omitted, papers_markdown, papers_text, published_markdown, published_text,
     study_markdown, study_text,
 };
-use sixmark_study::spec::Study;
-use sixmark_study::study_result::{ReanalysedStudy, StudyResult};
 
 use super::files::CommandFiles;
 use super::fleet::args::FleetArgs;

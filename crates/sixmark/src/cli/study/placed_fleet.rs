@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use sixmark_clients::client::Client;
+use sixmark_design::spec::cells::cells;
+use sixmark_design::spec::instruments::Instrument;
+use sixmark_design::spec::lab::{InLab, chosen};
+use sixmark_design::spec::{PlannedCell, Study};
 use sixmark_fleet::hosts::{HostList, HostName};
 use sixmark_lab::Up;
 use sixmark_lab::plan::{Lab, parse_lab};
 use sixmark_run::Generators;
-use sixmark_study::client::Client;
 use sixmark_study::engine::StudyFleet;
-use sixmark_study::spec::cells::cells;
-use sixmark_study::spec::instruments::Instrument;
-use sixmark_study::spec::lab::{InLab, chosen};
-use sixmark_study::spec::{PlannedCell, Study};
 use sixmark_sys::command_error::CommandError;
 
 use crate::cli::fleet::args::FleetArgs;

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use sixmark_clients::client::Client;
+use sixmark_clients::setting::SettingValue;
+use sixmark_design::form::Form;
+use sixmark_design::spec::cells::cells;
+use sixmark_design::spec::{CellGroup, Level, PlannedCell, Service, Study};
+use sixmark_design::study_result::CellOrder;
 use sixmark_sheet::terminal::{hanging, width, wrapped};
-use sixmark_study::client::Client;
-use sixmark_study::form::Form;
-use sixmark_study::setting::SettingValue;
-use sixmark_study::spec::cells::cells;
-use sixmark_study::spec::{CellGroup, Level, PlannedCell, Service, Study};
-use sixmark_study::study_result::CellOrder;
 use sixmark_units::quantity::write_count;
 
 use super::super::out::print;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use sixmark_design::study_result::{CellResult, ComparisonEntry, StudyComparison};
 use sixmark_study::board::{StudyBoard, cell_line, clock_text};
-use sixmark_study::study_result::{CellResult, ComparisonEntry, StudyComparison};
 use sixmark_units::quantity::write_count;
 
 use super::super::out::complain;

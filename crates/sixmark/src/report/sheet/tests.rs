@@ -1,6 +1,6 @@
 use super::*;
+use sixmark_design::study_result::{CellOrder, FactorResult, SCHEMA, StudyFile, StudyResult};
 use sixmark_document::provenance::{Environment, Tool};
-use sixmark_study::study_result::{CellOrder, FactorResult, SCHEMA, StudyFile, StudyResult};
 
 /// Returns a study without any measured cell.
 pub(crate) fn empty_study() -> StudyResult {

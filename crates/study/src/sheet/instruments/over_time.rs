@@ -1,8 +1,8 @@
 //! The charts of the kernels' figures over time.
 
 use super::name_of_end;
-use crate::levels::LevelLabels;
-use crate::study_result::{CellResult, FamilyOverTime, KernelOverTime, StudyResult};
+use sixmark_design::levels::LevelLabels;
+use sixmark_design::study_result::{CellResult, FamilyOverTime, KernelOverTime, StudyResult};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_vitals::time_chart::{TimeChart, TimeLine, time_chart};
 
