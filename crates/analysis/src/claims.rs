@@ -2,9 +2,9 @@
 //!
 //! Each repetition is a block. Within it, the figures that a claim needs are reduced to one number,
 //! such as the logarithm of a ratio of two sides; a trimmed mean over the blocks gives a p-value for
-//! each possible answer ([`judged`]). Holm's weighted correction keeps the probability of any wrong
-//! answer among the paper's claims at 5 %, and among the study's own ([`answers`]). Counts decide
-//! other claims ([`counting`]).
+//! each possible answer (`judged`). Holm's weighted correction keeps the probability of any wrong
+//! answer among the paper's claims at 5 %, and among the study's own (`answers`). Counts decide
+//! other claims (`counting`).
 //!
 //! The same tests are made on published figures, as far as there are enough of them: there, pairs
 //! of figures at the same levels of other factors are the blocks.

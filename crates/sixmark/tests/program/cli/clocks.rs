@@ -302,13 +302,13 @@ fn the_table_says_whose_clock_each_phase_is_from() {
     for (options, said) in [
         (
             &["--timestamps", "kernel"][..],
-            &["the kernel's: connect, wait, transfer;", "an end of each: response"][..],
+            &["the kernel's: connect, interim, wait, transfer;", "an end of each: ttfb, slip"][..],
         ),
         (
             &[],
             &[
                 "the kernel's: connect; sixmark's own: ",
-                "wait, ttfb, transfer, slip, service, response, lifetime",
+                "tls, interim, wait, ttfb, transfer, slip, service, response, lifetime",
             ],
         ),
     ] {
