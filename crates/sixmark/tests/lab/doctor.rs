@@ -12,7 +12,7 @@ fn documents(wrapper: &[&str], text: &str, names: &[&str]) -> Vec<Value> {
         doctor() { "$program" doctor --require ipv6 --json "$folder/$1" >/dev/null; }
         mend() {
             "$program" doctor >"$folder/text"
-            awk -v check="$1" '$1 == check ":" { on = 1; next } /^[A-Za-z]/ { on = 0 } on && sub(/^[$] /, "")' \
+            awk -v check="$1" '$1 == check ":" { on = 1; next } /^$/ { on = 0 } on && sub(/^[$] /, "")' \
                 "$folder/text" >"$folder/mend" && . "$folder/mend" >/dev/null
         }"#;
     let output = script(wrapper, &format!("{functions}\n{text}\n{print}exit 0"));
