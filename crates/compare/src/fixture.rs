@@ -92,6 +92,7 @@ pub fn comparison() -> Comparison {
         left_out: 0,
         sameness: None,
         metrics: vec![longer, refused, failures, goodput],
+        why: None,
     }
 }
 

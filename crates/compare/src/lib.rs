@@ -15,6 +15,7 @@ pub mod blocks_needed;
 pub mod board;
 pub mod comparison_result;
 pub mod deciding;
+pub mod differs_with;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 #[cfg(any(test, feature = "fixture"))]
@@ -32,6 +33,7 @@ mod typical;
 pub mod undecided;
 pub mod until;
 pub mod warnings;
+pub mod why;
 
 use sixmark_document::verdict::{Estimate, Verdict};
 use std::ops::AddAssign;
@@ -40,6 +42,7 @@ use serde::{Deserialize, Serialize};
 
 use sixmark_document::timing::Timing;
 use sixmark_result::sameness::{Answers, Sameness, USUAL_MARGIN};
+use sixmark_tally::account::AccountTally;
 use sixmark_tally::metric::Metric;
 use sixmark_tally::tally::FamilyTally;
 use sixmark_tally::timed_phase::{PerPhase, TimePoint, TimedPhase};
@@ -47,6 +50,7 @@ use sixmark_tally::timed_phase::{PerPhase, TimePoint, TimedPhase};
 use deciding::EquivalenceInterval;
 use undecided::UndecidedCause;
 use until::UntilDecided;
+use why::DividedDifference;
 
 /// The figures of one side in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,6 +71,13 @@ pub struct Stretch {
     pub body_bytes: u64,
     /// Durations of each phase; of TLS or QUIC handshakes, full and resumed ones together.
     pub phases: PerPhase<Timing>,
+    /// The parts of the response times.
+    pub account: AccountTally,
+    /// The mean round-trip time of the path, in nanoseconds: that of TCP's handshakes, over QUIC its
+    /// own; `None` if it is not known.
+    pub round_trip_ns: Option<f64>,
+    /// The round trips of a TLS handshake on average; 0 without TLS.
+    pub tls_round_trips: f64,
     /// Processor time of the server, in microseconds; `None` if no source reported it.
     pub server_cpu_us: Option<f64>,
     /// The responses of each target; empty if they were not recorded.
@@ -84,6 +95,9 @@ impl Stretch {
             unaccepted: tally.unaccepted,
             body_bytes: tally.bytes.body,
             phases: PerPhase::from_fn(|phase| tally.durations(phase).into_owned()),
+            account: tally.account.clone(),
+            round_trip_ns: round_trip_ns(tally),
+            tls_round_trips: tally.tls.round_trips(),
             server_cpu_us: None,
             answers: Answers::default(),
         }
@@ -93,6 +107,13 @@ impl Stretch {
     pub fn timing(&self, phase: TimedPhase) -> &Timing {
         &self.phases[phase]
     }
+}
+
+/// Returns the mean round-trip time of the path. That of TCP is from its handshakes: later samples
+/// include what a server takes before it acknowledges a request together with its response.
+fn round_trip_ns(tally: &FamilyTally) -> Option<f64> {
+    let handshakes = tally.carriers.handshake.kernel.mean();
+    handshakes.or_else(|| tally.carriers.min_rtt.mean()).or_else(|| tally.quic.rtt.mean())
 }
 
 /// A block of each side, adjacent in time.
@@ -113,6 +134,9 @@ impl AddAssign<&Stretch> for Stretch {
         self.unaccepted += next.unaccepted;
         self.body_bytes += next.body_bytes;
         self.phases += &next.phases;
+        self.account += &next.account;
+        self.round_trip_ns = self.round_trip_ns.or(next.round_trip_ns);
+        self.tls_round_trips = self.tls_round_trips.max(next.tls_round_trips);
         self.answers += &next.answers;
         self.server_cpu_us = self.server_cpu_us.zip(next.server_cpu_us).map(|(a, b)| a + b);
     }
@@ -220,6 +244,10 @@ pub struct Comparison {
     pub sameness: Option<Sameness>,
     /// One entry for each metric that both sides have, the primary one first.
     pub metrics: Vec<Compared>,
+    /// Why the median response times differ; null if they do not, or it is not known, and in documents
+    /// older than this field.
+    #[serde(default)]
+    pub why: Option<DividedDifference>,
 }
 
 impl Comparison {

@@ -8,6 +8,7 @@ mod next_step;
 pub mod repeated;
 mod silent;
 pub mod verdict;
+pub mod why;
 use crate::Comparison;
 use crate::comparison_result::{BlockOrder, BlockSchedule, ComparedSide, ComparisonResult};
 
@@ -26,6 +27,7 @@ pub fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let sides = sides_of(result);
     let parts = [
         gates::gates_part(&result.gates).map(Part::off_terminal),
+        why::why_part(result),
         (!silent::is_given_up(result)).then(|| effects::effects_part(result)).flatten(),
         blocks::blocks_part(result),
         phases::phases_part(&sides),
@@ -111,6 +113,7 @@ fn comparison_headline(result: &ComparisonResult) -> SheetHeadline {
     let cause = next_step::noise_sentence(result).filter(|_| !saturated);
     headline.notes.splice(0..0, next_step::primary_step(result).into_iter().chain(cause));
     headline.notes.splice(0..0, describe_redirected(&sides_of(result)));
+    headline.notes.splice(0..0, why::why_notes(result));
     headline.notes.extend(noise_floor(result));
     if saturated {
         headline.notes.push(families::SATURATED.to_owned());

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::slot_list::{SlotLinks, SlotList};
 use sixmark_plan::plan::ratio::PlanRatio;
-use sixmark_sys::driver::Slot;
+use sixmark_sys::driver::{Slot, TcpHandshake};
 use sixmark_tally::outcome::FailurePhase;
 use sixmark_units::family::{Family, PerFamily};
 
 use super::exchange::ConcurrencySlot;
+use super::pauses::PauseClock;
 use super::prepare::PreparedLoad;
 use super::protocol::Protocol;
 use super::send_buffer::SendBuffer;
@@ -29,16 +30,33 @@ pub(super) struct Connection {
     /// established.
     pub(super) opened: u64,
     pub(super) connected: u64,
+    /// The time at which the TLS or QUIC handshake was over; without TLS, at which it was established.
+    pub(super) secured: u64,
+    /// What the kernel reported about its TCP handshake, if it was asked.
+    pub(super) handshake: Option<TcpHandshake>,
     /// Duration of connecting in nanoseconds, by the clock that the run uses for connect times.
     pub(super) connect_took: u64,
+    /// What its pauses are measured against.
+    pub(super) pause_clock: PauseClock,
     /// True if it was established during the measurement, so that it counts.
     pub(super) counted: bool,
     /// The number of exchanges put on it so far, and of those still in flight.
     pub(super) requests: u32,
     pub(super) in_flight: u32,
+    /// True if it carried an exchange of the measurement.
+    pub(super) carries: bool,
     /// True if no more exchanges are put on it.
     pub(super) retiring: bool,
     listed: Listed,
+}
+
+/// When a connection became usable. Times are in nanoseconds of the driver's clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpeningTimes {
+    /// When TCP established it; over QUIC, when its handshake began.
+    pub(super) connected: u64,
+    /// When its TLS or QUIC handshake was over; without one, when it was established.
+    pub(super) secured: u64,
 }
 
 /// The state of a connection.
@@ -335,13 +353,23 @@ impl Connection {
             send_buffer: None,
             opened: now,
             connected: 0,
+            secured: 0,
+            handshake: None,
             connect_took: 0,
+            pause_clock: PauseClock::default(),
             counted: false,
             requests: 0,
             in_flight: 0,
+            carries: false,
             retiring: false,
             listed: Listed::Nowhere,
         }
+    }
+
+    /// Returns when it was established, and when it was secured.
+    #[inline]
+    pub(super) fn opening_times(&self) -> OpeningTimes {
+        OpeningTimes { connected: self.connected, secured: self.secured }
     }
 
     /// Returns the duration of connecting by this client's clock, in nanoseconds.

@@ -4,6 +4,8 @@ use sixmark_http::observer::Token;
 use sixmark_sys::driver::Slot;
 use sixmark_tally::outcome::FailurePhase;
 
+use crate::pauses::PauseSums;
+
 /// The number of a concurrency slot, which is the right to have one exchange in flight. On a
 /// connection with several exchanges it is also the exchange's token.
 pub(super) type ConcurrencySlot = Token;
@@ -31,6 +33,8 @@ pub(super) struct Exchange {
     /// it that were read together with it, in nanoseconds. `None` unless the connection is one of
     /// those with timestamps.
     pub(super) late: Option<u64>,
+    /// The pauses within the response so far.
+    pub(super) paused: PauseSums,
     /// The number of complete interim responses, and the time at which the first byte of the first
     /// one was received.
     pub(super) interims: u8,
@@ -86,6 +90,7 @@ impl Exchange {
         if self.phase == FailurePhase::Transfer {
             self.phase = FailurePhase::Wait;
         }
+        self.paused = PauseSums::default();
         self.first.take()
     }
 
@@ -99,6 +104,7 @@ impl Exchange {
     pub(super) fn start_over(&mut self) {
         self.phase = FailurePhase::Send;
         (self.first, self.interim, self.interims) = (None, None, 0);
+        self.paused = PauseSums::default();
     }
 
     /// Records that the last byte of the request was handed over.

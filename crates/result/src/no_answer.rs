@@ -189,7 +189,8 @@ fn nothing(side: &LoadedSide<'_>) -> NoAnswer {
     let breach = breach.map(|breach| breach.what.as_str());
     let (http, tls) = (plan.http, plan.tls.as_ref());
     let (interrupted, longer) = (side.ended == Ended::Interrupted, side.longer());
-    let case = Case { failure, cause, breach, http, tls, interrupted, longer };
+    let acknowledged = acknowledges_data(figures);
+    let case = Case { failure, cause, breach, http, tls, acknowledged, interrupted, longer };
     let (how, advice) = match case.certificate() {
         Some((why, way)) => (format!("the certificate is not accepted: {why}"), way.to_owned()),
         // What is advised is what happened.
@@ -255,6 +256,11 @@ impl LoadedSide<'_> {
 fn usual_failure(figures: &FamilyResult) -> Option<&FailureCount> {
     let is_cut_off = |of: &FailureCount| of.failure.outcome == Outcome::Abandoned;
     figures.failures.iter().max_by_key(|failed| (!is_cut_off(failed), failed.count))
+}
+
+/// Returns true if the server's TCP acknowledged more than the SYN of each connection.
+fn acknowledges_data(figures: &FamilyResult) -> bool {
+    figures.tcp.delivered.is_some_and(|segments| segments > figures.tcp.read)
 }
 
 /// Returns the most frequent cause of TLS failures.

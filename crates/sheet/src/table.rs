@@ -73,6 +73,24 @@ pub enum SheetCell {
         /// The margin of equivalence of this row, as a share; `None` if it is that of the scale.
         margin: Option<f64>,
     },
+    /// A step of a waterfall, from the total before it to the total after it.
+    Step {
+        /// Where it begins and ends, as shares of the drawing's width.
+        ends: [f64; 2],
+        /// What it stands for.
+        of: StepOf,
+    },
+}
+
+/// What a step of a waterfall stands for, which is the colour of its bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepOf {
+    /// All of a side, by the index of its colour.
+    Whole(usize),
+    /// A part that was named as a cause.
+    Cause,
+    /// Another part.
+    Part,
 }
 
 /// The range of changes that a drawing shows. It is logarithmic: half is as far from the middle as
@@ -201,12 +219,12 @@ impl SheetCell {
         matches!(self, SheetCell::Text(text) if text.is_empty())
     }
 
-    /// Returns the cell as text. A drawn estimate has none: other columns state its numbers.
+    /// Returns the cell as text. A drawing has none: other columns state its numbers.
     pub fn text(&self) -> &str {
         match self {
             SheetCell::Text(text) | SheetCell::Number(text, _) => text,
             SheetCell::Verdict(verdict) => super::write::verdict_word(*verdict),
-            SheetCell::Effect { .. } => "",
+            SheetCell::Effect { .. } | SheetCell::Step { .. } => "",
         }
     }
 }

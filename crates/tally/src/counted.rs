@@ -44,8 +44,11 @@ pub fn family_result(
         io: tally.io.result(tally.sent),
         requests_per_s: per_s(tally.completed()),
         goodput_bytes_per_s: per_s(tally.bytes.body),
+        account: tally.account.result(&tally.phases.response),
         wait_sample: tally.wait_sample.result(),
         tcp: tally.tcp.result(),
+        carriers: Some(tally.carriers.result()).filter(|of| of.read > 0),
+        server_fields: tally.server_fields.result(),
         sizes: sizes(tally),
         ..FamilyResult::default()
     };

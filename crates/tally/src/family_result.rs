@@ -5,12 +5,14 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::account::AccountResult;
 use crate::by_request::RequestFigures;
 use crate::by_step::StepFigures;
 use crate::content::ContentResult;
 use crate::io::IoResult;
 use crate::outcome::{Failure, Outcome};
 use crate::quic::QuicResult;
+use crate::server_fields::ServerFieldsResult;
 use crate::sizes::SizesResult;
 use crate::tally::{ConnectionCounts, RequestCounts};
 use crate::tcp::TcpResult;
@@ -95,6 +97,10 @@ pub struct FamilyResult {
     /// From the request's last byte handed to the kernel to the response's first byte, not counting
     /// interim (1xx) responses. Of complete responses.
     pub wait_us: Summary,
+    /// How long each part of the response times took; null if there was no complete response, and if
+    /// the document is older than this field. Of watched traffic: sending, wait and transfer.
+    #[serde(default)]
+    pub account: Option<AccountResult>,
     /// The waits of a sample of exchanges by two clocks, which tell how much of `wait_us` is this
     /// machine's own delay; null if there are none: with the kernel's timestamps, for watched
     /// traffic, and if the document is older than this field.
@@ -120,6 +126,16 @@ pub struct FamilyResult {
     pub lifetime_us: Summary,
     /// TCP statistics of connections closed.
     pub tcp: TcpResult,
+    /// TCP statistics of all connections that carried exchanges of the measurement, also of those that
+    /// were established before it; null if none was read, as over QUIC and for watched traffic, and if
+    /// the document is older than this field.
+    #[serde(default)]
+    pub carriers: Option<TcpResult>,
+    /// Response fields by which servers, proxies and caches name themselves, of the first responses of
+    /// each worker; null over HTTP/2 and HTTP/3, for watched traffic, and if the document is older than
+    /// this field.
+    #[serde(default)]
+    pub server_fields: Option<ServerFieldsResult>,
     /// Sizes in bytes of contents of responses whose status is accepted; null if there were none,
     /// or sizes were not recorded.
     #[serde(default)]

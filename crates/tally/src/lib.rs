@@ -7,6 +7,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod account;
 pub mod by_request;
 pub mod by_step;
 pub mod client_records;
@@ -25,7 +26,9 @@ pub mod names;
 pub mod outcome;
 pub mod phase_clock;
 pub mod quic;
+pub mod response_part;
 pub mod seconds;
+pub mod server_fields;
 pub mod sizes;
 pub mod spoken_failure;
 pub mod tally;

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::account::AccountTally;
 use crate::by_request::{MOST_NAMES, RequestTally};
 use crate::by_step::{MOST_STEPS, StepTally};
 use crate::content::ContentTally;
@@ -18,6 +19,7 @@ use crate::io::IoTally;
 use crate::names;
 use crate::outcome::{Failure, Outcome, OutcomeCounts};
 use crate::quic::QuicTally;
+use crate::server_fields::ServerFieldsTally;
 use crate::sizes::Sizes;
 use crate::tally_part::tally_parts;
 use crate::tcp::TcpTally;
@@ -120,12 +122,22 @@ pub struct FamilyTally {
     /// The durations of the phases.
     #[serde(skip_serializing_if = "is_default")]
     pub phases: Phases,
+    /// The parts of the response times.
+    #[serde(skip_serializing_if = "is_default")]
+    pub account: AccountTally,
     /// The waits of a sample of exchanges by two clocks.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_sample: WaitSampleTally,
     /// TCP statistics of connections closed.
     #[serde(skip_serializing_if = "is_default")]
     pub tcp: TcpTally,
+    /// TCP statistics of all connections that carried exchanges of the measurement, also of those
+    /// that were established before it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub carriers: TcpTally,
+    /// Fields by which servers name themselves, of a sample of responses.
+    #[serde(skip_serializing_if = "is_default")]
+    pub server_fields: ServerFieldsTally,
     /// TLS handshakes.
     #[serde(skip_serializing_if = "is_default")]
     pub tls: TlsTally,
@@ -443,7 +455,7 @@ fn is_zero(number: &u64) -> bool {
 tally_parts!(FamilyTally {
     dropped, unsent, waited, late, resent, interim_responses, cut_chains, unfollowed, stalled,
     untimed, given_up, status, unaccepted, failures, carried, warm_up, failed_warm_up, in_flight,
-    connections, bytes, io, phases, wait_sample, tcp, tls, quic, content, breaches, endpoints,
+    connections, bytes, io, phases, account, wait_sample, tcp, carriers, server_fields, tls, quic, content, breaches, endpoints,
     requests, steps,
 } wrapping { sent, followed } maximum { oldest_unanswered_ns });
 tally_parts!(EndpointTally { status, failures, unaccepted, sizes, waiting });

@@ -241,6 +241,7 @@ mod tests {
             duplicates: Some(0),
             delivered,
             mss: if retransmitted > 0 { 1_428 } else { 1_440 },
+            out_of_order: None,
         }
     }
 

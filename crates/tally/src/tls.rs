@@ -132,6 +132,22 @@ impl TlsTally {
         self.causes.add(cause, 1);
     }
 
+    /// Returns the round trips that a handshake takes on average, as far as the protocol demands them
+    /// (RFC 8446, 2; RFC 5246, 7.3): two for a full handshake of TLS 1.2, else one, and one more if the
+    /// server requested another ClientHello. 0 if there was none.
+    pub fn round_trips(&self) -> f64 {
+        let resumed = self.resumed.count().saturating_add(self.untimed_resumed);
+        let all = resumed.saturating_add(self.full.count()).saturating_add(self.untimed_full);
+        if all == 0 {
+            return 0.0;
+        }
+        let old: u64 =
+            self.versions.iter().filter(|(of, _)| *of == "TLSv1.2").map(|(_, n)| n).sum();
+        // Sessions that are resumed are of one version, except where servers differ.
+        let full_old = old.saturating_sub(resumed);
+        1.0 + (full_old as f64 + self.retried as f64) / all as f64
+    }
+
     /// Returns the figures for a result document.
     pub fn result(&self, plan: &PlanTls) -> TlsResult {
         let mut all = self.full.clone();

@@ -50,7 +50,7 @@ pub mod wraps;
 
 pub use origin::{Origin, refusing};
 pub use program::{
-    DEADLINE, command, complaint, finish, script, signal, sixmark, skipped, words_of,
+    DEADLINE, command, complaint, finish, program_path, script, signal, sixmark, skipped, words_of,
 };
 pub use raw::Raw;
 pub use result::{check, document, json};

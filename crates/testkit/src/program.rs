@@ -85,7 +85,7 @@ pub fn skipped(name: &str) -> bool {
 
 /// Returns the path of the program. Cargo sets it for a test that it runs. A test that is run by
 /// hand finds the program in the folder in which Cargo puts it.
-pub(crate) fn program_path() -> PathBuf {
+pub fn program_path() -> PathBuf {
     std::env::var_os("CARGO_BIN_EXE_sixmark").map_or_else(path_beside_tests, PathBuf::from)
 }
 

@@ -17,6 +17,8 @@ pub struct TcpInfo {
     pub delivered: Option<u32>,
     /// The maximum size of a sent segment, in bytes without headers.
     pub mss: u32,
+    /// Segments received out of order: one before them was lost or overtaken. Since Linux 5.4.
+    pub out_of_order: Option<u32>,
 }
 
 /// The kernel's timing of a handshake that has just completed.
@@ -34,7 +36,7 @@ pub enum TcpHandshake {
 
 /// The number of bytes of struct tcp_info to request: up to the last field used. The kernel may
 /// return fewer and may have more.
-pub const TCP_INFO_BYTES: usize = 220;
+pub const TCP_INFO_BYTES: usize = 228;
 
 /// Offsets of the fields in struct tcp_info (linux/tcp.h), which grows only at its end.
 const SND_MSS: usize = 16;
@@ -45,6 +47,7 @@ const SEGS_OUT: usize = 136;
 const MIN_RTT: usize = 148;
 const DELIVERED: usize = 192;
 const DSACK_DUPS: usize = 216;
+const RCV_OOOPACK: usize = 224;
 
 /// Returns the retransmitted segments and all segments sent, present since Linux 4.2.
 pub fn segments_of_tcp_info(info: &[u8]) -> Option<[u32; 2]> {
@@ -63,6 +66,7 @@ pub fn parse_tcp_info(info: &[u8]) -> Option<TcpInfo> {
         duplicates: field(DSACK_DUPS),
         delivered: field(DELIVERED),
         mss: field(SND_MSS)?,
+        out_of_order: field(RCV_OOOPACK),
     })
 }
 
@@ -99,13 +103,14 @@ mod tests {
         bytes
     }
 
-    const FULL: [(usize, u32); 6] = [
+    const FULL: [(usize, u32); 7] = [
         (SND_MSS, 1_428),
         (RTT, 250),
         (TOTAL_RETRANS, 3),
         (MIN_RTT, 200),
         (DELIVERED, 17),
         (DSACK_DUPS, 2),
+        (RCV_OOOPACK, 5),
     ];
 
     #[test]
@@ -115,6 +120,7 @@ mod tests {
         let counted = (path.retransmitted, path.duplicates, path.delivered, path.mss);
         assert_eq!((path.rtt, path.min_rtt), (rtt, min_rtt));
         assert_eq!(counted, (3, Some(2), Some(17), 1_428));
+        assert_eq!(path.out_of_order, Some(5));
     }
 
     /// Linux 4.18 has delivered but no duplicates, 4.6 has min_rtt but not delivered, 3.15 has none

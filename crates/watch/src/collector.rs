@@ -12,6 +12,7 @@ use sixmark_tally::family_result::Families;
 use sixmark_tally::in_flight::InFlight;
 use sixmark_tally::interval::Interval;
 use sixmark_tally::outcome::{Failure, FailurePhase, Outcome};
+use sixmark_tally::response_part::PerPart;
 use sixmark_tally::tally::{FamilyTally, Tally};
 use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::tcp_info::TcpInfo;
@@ -316,6 +317,7 @@ struct ExchangeTimes {
     wait_ns: Option<u64>,
     transfer_ns: Option<u64>,
     response_ns: Option<u64>,
+    parts: Option<PerPart<u64>>,
     ended_ns: u64,
 }
 
@@ -329,6 +331,7 @@ impl ExchangeTimes {
             wait_ns: exchange.wait_ns,
             transfer_ns: rest,
             response_ns,
+            parts: response_ns.map(|ns| parts_of(exchange, ns)),
             ended_ns: exchange.began_ns.saturating_add(response_ns.unwrap_or(0)),
         }
     }
@@ -341,7 +344,16 @@ impl ExchangeTimes {
         self.wait_ns.into_iter().for_each(|ns| tally.phases.wait.record(ns));
         self.transfer_ns.into_iter().for_each(|ns| tally.phases.transfer.record(ns));
         self.response_ns.into_iter().for_each(|ns| tally.phases.response.record(ns));
+        self.parts.iter().for_each(|parts| tally.account.record(parts, 0));
     }
+}
+
+/// Returns the parts of a response time of `response_ns`, which begins with the request: packets do not
+/// say for which request a connection was opened.
+fn parts_of(exchange: &HttpExchange, response_ns: u64) -> PerPart<u64> {
+    let transfer = exchange.transfer_ns.unwrap_or(0).min(response_ns);
+    let wait = exchange.wait_ns.unwrap_or(0).min(response_ns - transfer);
+    PerPart { send: response_ns - transfer - wait, wait, transfer, ..PerPart::default() }
 }
 
 /// Returns the outcome of a failed exchange. `reset` says whether a reset was sent during it.
@@ -394,5 +406,6 @@ fn path(of: &ConnectionReport) -> TcpInfo {
         duplicates: None,
         delivered: None,
         mss: mss.map_or(0, u32::from),
+        out_of_order: None,
     }
 }

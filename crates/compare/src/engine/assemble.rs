@@ -1,6 +1,7 @@
 //! Assembly of the result of a comparison.
 
 use crate::comparison_result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
+use crate::differs_with::facts_apart;
 use crate::{Comparison, Settings, judge};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_plan::plan::Plan;
@@ -37,6 +38,9 @@ pub(super) fn assemble_comparison(
     let of_side = |side| of_side(run, side, known.clone());
     let results = ComparedSides { a: of_side(SideName::A), b: of_side(SideName::B) };
     comparison = judge::with_own_delays(comparison, [&results.a.total, &results.b.total]);
+    if let Some(why) = &mut comparison.why {
+        why.differs_with = facts_apart([&results.a.total, &results.b.total]);
+    }
     if let Some(sizes) = other_sizes(run, &results) {
         comparison = judge::with_other_contents(comparison, sizes);
     }

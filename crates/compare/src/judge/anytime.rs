@@ -106,6 +106,11 @@ fn peak_of_both(effects: &[f64]) -> f64 {
     })
 }
 
+/// Returns the p-value of values that differ from 0 in either direction.
+pub(super) fn p_of_series(values: &[f64]) -> f64 {
+    p_of_evidence(peak_of_both(values))
+}
+
 /// Returns the probability with which evidence that does not exist ever appears to be so large.
 fn p_of_evidence(peak: f64) -> f64 {
     peak.max(1.0).recip()

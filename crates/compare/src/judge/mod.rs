@@ -17,6 +17,7 @@ mod own_delay;
 mod quantiles;
 mod unlike;
 mod verdict;
+mod why;
 
 #[cfg(test)]
 mod tests;
@@ -75,7 +76,7 @@ pub fn compare(
     };
     let judged = evidence.into_iter().zip(corrected);
     let judged = judged.map(|(one, p_holm)| one.judged(p_holm, &family, &rules)).collect();
-    unlike(Comparison {
+    let compared = unlike(Comparison {
         kind: ComparisonKind::Isolated,
         a: names.0.to_owned(),
         b: names.1.to_owned(),
@@ -84,7 +85,10 @@ pub fn compare(
         left_out,
         sameness,
         metrics: judged,
-    })
+        why: None,
+    });
+    let why = why::explain(&compared, pairs, &rules);
+    Comparison { why, ..compared }
 }
 
 /// What is known of one metric before the others are considered.

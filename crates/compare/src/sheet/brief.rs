@@ -18,6 +18,7 @@ use sixmark_units::quantity::counted;
 use super::next_step::{names_of_metrics, noise_sentence, primary_step};
 use super::repeated::Repeated;
 use super::silent::{is_given_up, name_silent_sides};
+use super::why::why_notes;
 use super::{comparison_title, effects, sides_of, verdict};
 
 /// Metric, verdict, change, both sides and the interval: the columns of the table of verdicts that a
@@ -81,7 +82,7 @@ fn about(result: &ComparisonResult) -> Vec<String> {
 fn brief_headline(result: &ComparisonResult) -> SheetHeadline {
     let saturated = result.generator.saturated || result.blocks.iter().any(|block| block.saturated);
     let redirected = describe_redirected(&sides_of(result)).into_iter();
-    let notes = redirected.chain(primary_step(result));
+    let notes = why_notes(result).into_iter().chain(redirected).chain(primary_step(result));
     let notes = notes.chain(noise_sentence(result).filter(|_| !saturated));
     let notes = notes.chain(saturated.then(|| SATURATED.to_owned()));
     let headline =

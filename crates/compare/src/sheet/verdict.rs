@@ -261,6 +261,7 @@ mod tests {
             left_out: 0,
             sameness: None,
             metrics: vec![compared],
+            why: None,
         };
         comparison_verdict(&comparison).sentence.replace('\u{a0}', " ")
     }

@@ -27,13 +27,13 @@ impl<D: Driver> Network<'_, D> {
         recorder.held(connection, now);
         if connection.counted {
             recorder.closed(connection, now, close);
-            let family = connection.family;
-            if self.quic.is_none()
-                && recorder.asks_path(family)
-                && let Some(path) = self.driver.path(slot)
-            {
-                recorder.path(family, &path);
-            }
+        }
+        if (connection.counted || connection.carries)
+            && self.quic.is_none()
+            && recorder.asks_path(connection.family)
+            && let Some(path) = self.driver.path(slot)
+        {
+            recorder.path(connection, &path);
         }
         self.driver.close(slot, close);
         self.connections.vacate(slot);

@@ -7,6 +7,7 @@ use sixmark_units::family::Family;
 use sixmark_wire::flow::Ends;
 
 use super::Network;
+use crate::pauses::PauseClock;
 use crate::protocol::Protocol;
 use crate::recorder::Recorder;
 
@@ -74,6 +75,7 @@ impl<D: Driver> Network<'_, D> {
         let connection = self.connections.get(slot);
         // A QUIC connection is not established yet; its handshake began with the connect call.
         connection.connected = if quic { connection.opened } else { at };
+        connection.secured = connection.connected;
         let client = connection.client_took();
         // The kernel's duration can't exceed the client's, but is in whole microseconds.
         let said = said.map(|said| match said {
@@ -84,6 +86,10 @@ impl<D: Driver> Network<'_, D> {
             Some(TcpHandshake::Took(nanos)) => nanos,
             _ => client,
         };
+        connection.handshake = said;
+        if !quic {
+            connection.pause_clock = PauseClock::of(said, client);
+        }
         let timed = matches!(said, Some(TcpHandshake::Took(_)));
         if !quic && !timed {
             recorder.note_missing_timestamp();

@@ -60,8 +60,17 @@ impl Recorder {
     }
 
     /// Records TCP's statistics of a connection that is about to be closed.
-    pub(crate) fn path(&mut self, family: Family, path: &TcpInfo) {
-        self.tally[family].tcp.record(path);
+    pub(crate) fn path(&mut self, connection: &Connection, path: &TcpInfo) {
+        let tally = &mut self.tally[connection.family];
+        if connection.counted {
+            tally.tcp.record(path);
+        }
+        if connection.carries {
+            tally.carriers.record(path);
+            if let Some(said) = connection.handshake {
+                tally.carriers.handshake.record(said, connection.client_took());
+            }
+        }
     }
 
     /// Counts a failure of TLS, in the handshake or after it: of the measurement if `counted`, else

@@ -5,12 +5,14 @@ use sixmark_plan::check::Mismatch;
 use sixmark_sys::driver::Slot;
 use sixmark_tally::in_flight::InFlight;
 use sixmark_tally::outcome::{Failure, FailurePhase, LocalCause, Outcome};
+use sixmark_tally::response_part::PerPart;
+use sixmark_tally::server_fields::ServerFieldsTally;
 use sixmark_tally::unanswered::YOUNGEST_NS;
 use sixmark_units::family::Family;
 
 use super::Recorder;
 use crate::LATE_NS;
-use crate::connection::Connection;
+use crate::connection::{Connection, OpeningTimes};
 use crate::exchange::Exchange;
 
 impl Recorder {
@@ -19,7 +21,7 @@ impl Recorder {
         &mut self,
         (family, endpoint): (Family, usize),
         exchange: &Exchange,
-        end: u64,
+        (opening, end): (OpeningTimes, u64),
         with: Complete,
         wanted: bool,
     ) {
@@ -54,9 +56,20 @@ impl Recorder {
         if self.is_stalled(family, exchange) {
             self.tally[family].untimed += 1;
         } else {
-            self.time(family, exchange, [first, end]);
+            self.time(family, exchange, opening, [first, end]);
         }
         self.slipped(family, exchange);
+    }
+
+    /// Returns where to count the fields of a response of an exchange, if they are to be read.
+    #[inline]
+    pub(crate) fn fields_to_sample(
+        &mut self,
+        family: Family,
+        counted: bool,
+    ) -> Option<&mut ServerFieldsTally> {
+        let fields = &mut self.tally[family].server_fields;
+        (counted && fields.wants_more()).then_some(fields)
     }
 
     /// Returns true if responses with this status are accepted.
@@ -80,7 +93,15 @@ impl Recorder {
 
     /// Records the durations of an exchange whose response began at `first` and ended at `end`.
     /// Durations that a slice has as well are recorded only there, see [`Recorder::cut`].
-    fn time(&mut self, family: Family, exchange: &Exchange, [first, end]: [u64; 2]) {
+    fn time(
+        &mut self,
+        family: Family,
+        exchange: &Exchange,
+        opening: OpeningTimes,
+        [first, end]: [u64; 2],
+    ) {
+        let parts = parts_of(exchange, opening, [first, end]);
+        self.tally[family].account.record(&parts, exchange.paused.flights);
         let phases = &mut self.tally[family].phases;
         phases.ttfb.record(first.saturating_sub(exchange.start));
         phases.transfer.record(end.saturating_sub(first));
@@ -235,6 +256,32 @@ impl Recorder {
         if let Some(trace) = &mut self.trace {
             trace.tell(slot, connection, exchange, end);
         }
+    }
+}
+
+/// Returns the parts of an exchange whose response began at `first` and ended at `end`. They add up to
+/// its response time: of times that are out of order, the later one holds.
+#[inline]
+fn parts_of(exchange: &Exchange, opening: OpeningTimes, [first, end]: [u64; 2]) -> PerPart<u64> {
+    let start = exchange.start;
+    let connected = opening.connected.max(start);
+    let secured = opening.secured.max(connected);
+    let sent = exchange.sent.max(secured);
+    let (first, end) = (first.max(sent), end.max(first).max(sent));
+    let paused = &exchange.paused;
+    let flights = paused.flights_ns.min(end - first);
+    let recovery = paused.recovery_ns.min(end - first - flights);
+    let pauses = paused.others_ns.min(end - first - flights - recovery);
+    PerPart {
+        queue: start.saturating_sub(exchange.due.unwrap_or(start)),
+        connect: connected - start,
+        tls: secured - connected,
+        send: sent - secured,
+        wait: first - sent,
+        flights,
+        recovery,
+        pauses,
+        transfer: end - first - flights - recovery - pauses,
     }
 }
 

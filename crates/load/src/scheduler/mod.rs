@@ -22,6 +22,7 @@ use sixmark_tally::outcome::FailurePhase;
 use sixmark_units::family::Family;
 
 use super::exchange::{ConcurrencySlot, Exchange};
+use super::pauses::PauseSums;
 use super::prepare::PreparedLoad;
 use super::recorder::Recorder;
 use arrivals::Arrivals;
@@ -336,6 +337,7 @@ fn exchange(scheduled: &ScheduledExchange, slot: Slot, now: u64) -> Exchange {
         sent: 0,
         first: None,
         late: None,
+        paused: PauseSums::default(),
         interims: 0,
         interim: None,
         tries: 0,

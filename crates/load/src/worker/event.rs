@@ -20,6 +20,13 @@ impl<D: Driver> Worker<'_, D> {
         if let (true, Some(buffer)) = (over, &mut connection.send_buffer) {
             buffer.ended = true;
         }
+        let received = matches!(
+            kind,
+            EventKind::Received(_) | EventKind::Dropped(_) | EventKind::Datagrams { .. }
+        );
+        if received && let Some(before) = connection.pause_clock.receive(at) {
+            self.attribute_pause(slot, before, at);
+        }
         let arrived = self.network.driver.arrived();
         self.late = arrived.map(|arrival| Lateness::of_event(at, arrival));
         match kind {

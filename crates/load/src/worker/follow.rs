@@ -29,9 +29,11 @@ impl<'a, D: Driver> Worker<'a, D> {
             return self.look_back(slot, concurrency_slot, at, complete);
         }
         let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
-        let from = self.network.connections.get(slot).counted_at();
+        let connection = self.network.connections.get(slot);
+        let (from, opened) = (connection.counted_at(), connection.opening_times());
         if exchange.counted {
-            self.recorder.completed(from, exchange, at, complete, false);
+            connection.carries = true;
+            self.recorder.completed(from, exchange, (opened, at), complete, false);
             self.recorder.note_end(at);
             self.trace(slot, concurrency_slot, at);
         } else {
@@ -80,7 +82,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.requests.let_go(concurrency_slot);
         let wanted = goes_on || which.request().checks.look_at_status();
         let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
-        let from = self.network.connections.get(slot).counted_at();
+        let connection = self.network.connections.get(slot);
+        let (from, opened) = (connection.counted_at(), connection.opening_times());
+        connection.carries |= exchange.counted;
         if !exchange.counted {
             let accepted = verdict.is_ok() && (wanted || self.recorder.accepts(status));
             self.recorder.warmed_up(from.0, exchange, at, accepted);
@@ -93,7 +97,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             let normal = verdict.is_ok();
             let what = (&*which.request().name, status);
             match verdict {
-                Ok(()) => self.recorder.completed(from, exchange, at, complete, wanted),
+                Ok(()) => self.recorder.completed(from, exchange, (opened, at), complete, wanted),
                 Err(Rejection::Mismatch(found)) => {
                     self.recorder.mismatched(from, exchange, at, what, found);
                 }

@@ -9,6 +9,7 @@ mod follow;
 mod linger;
 mod observer;
 mod opening;
+mod pause;
 mod quic;
 mod resend;
 mod secure;

@@ -7,6 +7,7 @@ use sixmark_tally::tls::{Cause, Reason};
 
 use super::Worker;
 use crate::connection::State;
+use crate::pauses::PauseClock;
 
 /// The error codes of QUIC that contain a TLS alert (RFC 9000, 20.1).
 const CRYPTO: std::ops::RangeInclusive<u64> = 0x100..=0x1ff;
@@ -68,6 +69,8 @@ impl<D: Driver> Worker<'_, D> {
         let counted = self.recorder.measures(at) || self.opening.is_some();
         let connection = self.network.connections.get(slot);
         connection.counted = counted;
+        connection.secured = over;
+        connection.pause_clock = PauseClock::of(None, over.saturating_sub(connection.connected));
         let (family, since) = (connection.family, connection.connected);
         let facts = self.network.open_quic(slot);
         if counted {

@@ -67,6 +67,7 @@ impl<D: Driver> Worker<'_, D> {
     fn shook_hands(&mut self, slot: Slot) {
         let over = self.network.driver.now();
         let connection = self.network.connections.get(slot);
+        connection.secured = over;
         let (counted, family, since) =
             (connection.counted, connection.family, connection.connected);
         if counted && let Some(facts) = self.network.tls_facts(slot) {

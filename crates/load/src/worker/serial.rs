@@ -10,6 +10,7 @@ use super::Worker;
 use crate::builder::{BuiltRequest, KeptBytes};
 use crate::connection::State;
 use crate::exchange::ConcurrencySlot;
+use crate::field_sampler::FieldSampler;
 use crate::lateness::Lateness;
 use crate::notes::{ExchangeKey, NoteTaker};
 use crate::prepare::MessageForm;
@@ -163,7 +164,12 @@ impl<D: Driver> Worker<'_, D> {
         exchange.note_first(at, late);
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
         let (fed, kept) = match &mut self.requests.notes {
-            None => (machine.read(bytes, &mut self.memory, None), false),
+            None => {
+                let fields = self.recorder.fields_to_sample(connection.family, exchange.counted);
+                let mut sampler = fields.map(FieldSampler::new);
+                let visitor = sampler.as_mut().map(|of| of as &mut dyn ResponseVisitor);
+                (machine.read(bytes, &mut self.memory, visitor), false)
+            }
             Some(notes) => {
                 let (prepared, endpoint) = (self.prepared, connection.endpoint);
                 let which =

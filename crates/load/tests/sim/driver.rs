@@ -76,6 +76,11 @@ impl Driver for Simulated {
         self.world.borrow_mut().path(slot)
     }
 
+    /// Asking within a response is not what the ledger notes.
+    fn out_of_order(&mut self, _slot: Slot) -> Option<u32> {
+        Some(0)
+    }
+
     fn close(&mut self, slot: Slot, close: Close) {
         self.world.borrow_mut().close(slot, close);
     }

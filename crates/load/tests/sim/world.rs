@@ -227,6 +227,7 @@ impl World {
             duplicates: (number % 2 == 0).then_some(1),
             delivered: Some(number as u32),
             mss: if page.family == Family::Ipv6 { 1_428 } else { 1_448 },
+            out_of_order: None,
         });
         page.path
     }

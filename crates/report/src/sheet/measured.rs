@@ -3,7 +3,7 @@
 use sixmark_result::measurement::Measurement;
 
 use super::side::Sides;
-use super::{figures, gates, outcomes, path, phases, requests, seconds, steps};
+use super::{account, figures, gates, outcomes, path, phases, requests, seconds, steps};
 use sixmark_sheet::Part;
 
 /// Returns gates, charts over time, and the figures of each family.
@@ -14,6 +14,7 @@ pub fn measured_parts(of: &dyn Measurement, sides: &Sides<'_>) -> Vec<Part> {
         seconds::seconds_part(of, sides),
         phases::phases_part(sides),
         figures::figures_part(sides),
+        account::account_part(sides),
         requests::requests_part(sides),
         steps::steps_part(of, sides),
         outcomes::outcomes_part(sides),

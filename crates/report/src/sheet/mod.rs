@@ -2,6 +2,7 @@
 //! comparisons have too: text, tables and charts.
 //!
 //! Begin with [`run`]. The other modules make tables from [`side`].
+pub(crate) mod account;
 mod buckets;
 mod curves;
 pub mod failed;

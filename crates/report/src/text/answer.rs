@@ -15,6 +15,7 @@ use sixmark_tally::outcome::Outcome;
 use sixmark_tally::timed_phase::TimedPhase;
 
 use super::pace_text;
+use crate::sheet::account::describe_accounts;
 use crate::sheet::figures::{quantity_row, times_row};
 use crate::sheet::run::{clock_checks, requests_and_steps, run_headline, search_of};
 use crate::sheet::search_text::write_amount_of_search;
@@ -104,6 +105,7 @@ fn evidence(run: &RunResult, headline: &SheetHeadline) -> Vec<Block> {
     let rows = std::iter::once(quantity_row(&sides, Quantity::Sent)).chain(failed);
     let table = Table::new("", sides.columns(""), rows.chain(response_rows(&sides)).collect());
     let lines = addresses.into_iter().chain([describe_throughput(run)]);
+    let lines = lines.chain(describe_accounts(&sides));
     let lines = lines.chain(headline.notes.iter().cloned()).chain([FULL.to_owned()]);
     [Block::Table(table)].into_iter().chain(lines.map(Block::Text)).collect()
 }

@@ -27,6 +27,8 @@ pub(super) struct Case<'a> {
     pub(super) breach: Option<&'a str>,
     pub(super) http: Http,
     pub(super) tls: Option<&'a PlanTls>,
+    /// True if the server's TCP acknowledged what was sent to it: the path carries small packets.
+    pub(super) acknowledged: bool,
     /// True if a signal ended the run.
     pub(super) interrupted: bool,
     /// The option with which the load would last longer.
@@ -65,6 +67,11 @@ impl Case<'_> {
             _ => return format!("use a longer {}", self.longer),
         };
         format!("{way}; or use a longer {}", self.longer)
+    }
+
+    /// Returns true if small packets arrive over TCP, so that a lack of large ones is possible.
+    fn may_be_a_black_hole(self) -> bool {
+        self.acknowledged && !self.over_quic()
     }
 
     fn over_quic(self) -> bool {
@@ -106,6 +113,20 @@ impl Case<'_> {
 
     fn timeout(self) -> &'static str {
         match self.failure.phase {
+            FailurePhase::Tls | FailurePhase::Send if self.may_be_a_black_hole() => {
+                "the server acknowledged the ClientHello, but its certificate did not arrive: see its \
+                 log; if plain HTTP is answered, large packets are lost on the path, as in a path-MTU \
+                 black hole"
+            }
+            FailurePhase::Wait if self.may_be_a_black_hole() => {
+                "the server acknowledged the requests, but no response arrived: see its log; if \
+                 `sixmark run -X HEAD` is answered, large packets are lost on the path, as in a path-MTU \
+                 black hole"
+            }
+            FailurePhase::Transfer if self.may_be_a_black_hole() => {
+                "responses begin and stall: if `sixmark run -X HEAD` is answered, large packets are lost \
+                 on the path, as in a path-MTU black hole; else raise --timeout"
+            }
             FailurePhase::Connect | FailurePhase::Tls if self.over_quic() => {
                 "a firewall may drop UDP, or the server may not support HTTP/3"
             }
@@ -242,7 +263,16 @@ mod tests {
         http: Http,
         tls: Option<&'a PlanTls>,
     ) -> Case<'a> {
-        Case { failure, cause, breach: None, http, tls, interrupted: false, longer: "-d" }
+        Case {
+            failure,
+            cause,
+            breach: None,
+            http,
+            tls,
+            acknowledged: false,
+            interrupted: false,
+            longer: "-d",
+        }
     }
 
     fn advice(failure: Failure, version: HttpVersion, tls: &PlanTls) -> String {

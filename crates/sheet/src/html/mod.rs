@@ -4,6 +4,7 @@ mod charts;
 mod effect;
 mod sections;
 mod tables;
+mod waterfall;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -6,7 +6,7 @@ use sixmark_units::visible::visible;
 use crate::table::{Column, ColumnKind, EffectScale, Row, SheetCell, Table};
 use sixmark_document::verdict::Verdict;
 
-use super::effect;
+use super::{effect, waterfall};
 
 /// Returns a table in a box of its own, which scrolls if the table is wider than the page. `under` is
 /// the heading above it: a caption that only repeats it is not shown, but still names the table.
@@ -85,6 +85,7 @@ fn row_of(table: &Table, row: &Row) -> Markup {
                         (SheetCell::Effect { estimate, margin }, Some(scale)) => {
                             (effect::drawn(estimate, margin.unwrap_or(scale.margin), scale))
                         },
+                        (SheetCell::Step { ends, of }, _) => (waterfall::draw_step(*ends, *of)),
                         (cell, _) => (visible(cell.text())),
                     }
                 }

@@ -12,6 +12,7 @@ use crate::report::headline::ListHeadline;
 use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_compare::deciding::margin_text;
+use sixmark_compare::sheet::why::why_notes;
 use sixmark_compare::text::interval_text;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_result::find::FindMax;
@@ -71,6 +72,8 @@ pub fn of_comparison(result: &ComparisonResult) -> String {
         let interval = interval_text(compared, settings);
         properties.extend(interval.map(|said| (format!("interval.{}", compared.metric), said)));
     }
+    let why = why_notes(result);
+    properties.extend((!why.is_empty()).then(|| ("why".to_owned(), why.join(" "))));
     properties.extend(margins(&result.comparison));
     properties.extend(not_comparable(result.comparison.not_same()));
     let sides = [a, b].map(|side| (side.name.clone(), &side.figures));

@@ -7,6 +7,7 @@
 //! `openssh` those that need openssh-server and openssh-client.
 #![cfg(test)]
 
+mod account;
 mod action;
 mod bare;
 mod bgp;

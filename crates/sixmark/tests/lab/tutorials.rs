@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 
 use serde_json::Value;
+use sixmark_testkit::forms::COMPARISON;
 use sixmark_testkit::lab::{Lab, without};
 use sixmark_testkit::{command, document, finish, signal, sixmark};
 
@@ -52,5 +53,34 @@ fn a_watch_in_the_server_of_the_site_sees_its_requests() {
     let seen = document(&finish(watch));
     for family in ["ipv6", "ipv4"] {
         assert_eq!(seen["families"][family]["requests"]["completed"], 10, "{family}");
+    }
+}
+
+/// The paths differ by 10 ms, and nothing else does: the comparison says so, whichever family is judged.
+#[test]
+fn a_comparison_names_the_round_trip_as_the_cause_of_the_slower_family() {
+    if without(&[]) {
+        return;
+    }
+    let lab = site("explained-shop");
+    let begin = ["compare", "--quiet", "--json", "-", "--in", "client", "--lab", lab.name()];
+    for (connections, round_trips) in [(&[][..], 1.0), (&["--no-keep-alive"], 2.0)] {
+        let load = ["-c", "4", "--blocks", "12", "--block", "500ms", "http://www.test/bytes/4096"];
+        let output = sixmark(&[&begin[..], connections, &load].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        COMPARISON.check(&document);
+        let why = &document["comparison"]["why"];
+        let parts = why["parts"].as_array().unwrap_or_else(|| panic!("{document:#}"));
+        let causes: Vec<&Value> = parts.iter().filter(|part| part["is_cause"] == true).collect();
+        assert_eq!(causes.first().map(|of| &of["part"]), Some(&"round_trips".into()), "{why:#}");
+        let us = |of: &Value| of["difference_us"]["value"].as_f64().unwrap();
+        let named: f64 = causes.iter().map(|of| us(of)).sum();
+        assert!((named / (round_trips * 10_000.0) - 1.0).abs() < 0.2, "{why:#}");
+        let sum: f64 = parts.iter().map(us).sum();
+        let whole = us(why);
+        assert!(
+            (sum + why["unexplained_us"].as_f64().unwrap() - whole).abs() < 1e-3 * whole,
+            "{why:#}"
+        );
     }
 }

@@ -94,6 +94,12 @@ pub trait Driver {
     /// yet closed. Returns `None` if the kernel does not report it.
     fn path(&mut self, slot: Slot) -> Option<TcpInfo>;
 
+    /// Returns how many segments of a connection arrived out of order so far; `None` if the kernel does
+    /// not report it.
+    fn out_of_order(&mut self, slot: Slot) -> Option<u32> {
+        self.path(slot)?.out_of_order
+    }
+
     /// Closes the slot's connection at once. There are no further events for it and the slot is
     /// vacant.
     fn close(&mut self, slot: Slot, close: Close);

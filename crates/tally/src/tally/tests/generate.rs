@@ -3,6 +3,7 @@
 use crate::in_flight::InFlight;
 use crate::outcome::{Failure, FailurePhase, LocalCause, Outcome};
 use crate::quic::QuicEnding;
+use crate::response_part::PerPart;
 use crate::tally::{FamilyTally, Phases, Tally, WarmUpTally};
 
 use crate::tls::{Cause, Certificate, Facts, Reason};
@@ -62,6 +63,8 @@ fn complete(tally: &mut FamilyTally, random: &mut Random) {
     }
     tally.status.add(status, 1);
     tally.unaccepted += u64::from(status == 404);
+    tally.server_fields.count_response();
+    tally.server_fields.note_field(b"Server", [&b"nginx"[..], b"h2o"][random.below(2) as usize]);
     tally.bytes.body += body;
     tally.bytes.received += body + 100;
     tally.bytes.sent += 80;
@@ -71,6 +74,8 @@ fn complete(tally: &mut FamilyTally, random: &mut Random) {
     there.sizes.add(body);
     there.waiting.answered_ns += random.below(1 << 40);
     let nanos = random.bits() >> (4 + random.below(60));
+    let parts = PerPart { wait: nanos >> 9, flights: random.below(9), ..PerPart::default() };
+    tally.account.record(&parts, random.below(3) as u32);
     let request = tally.request(random.below(4) as usize);
     request.status.add(status, 1);
     request.response.record(nanos);
@@ -140,6 +145,7 @@ const CAUSE: Cause = Cause::new(Reason::CertificateIssuer, Some(48));
 fn close(tally: &mut FamilyTally, random: &mut Random) {
     tally.connections.closed += 1;
     tally.phases.lifetime.record(random.below(1 << 50));
+    tally.carriers.record(&TcpInfo { mss: 1_448, ..TcpInfo::default() });
     tally.tcp.record(&TcpInfo {
         rtt: (random.below(2) == 0).then_some(random.below(1 << 30)),
         min_rtt: Some(9_000),
@@ -147,6 +153,7 @@ fn close(tally: &mut FamilyTally, random: &mut Random) {
         duplicates: (random.below(2) == 0).then_some(1),
         delivered: (random.below(2) == 0).then_some(0),
         mss: 1_400 + random.below(3) as u32,
+        out_of_order: None,
     });
     tally.quic.mismatched += random.below(2);
     tally.quic.record(&QuicEnding {
