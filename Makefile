@@ -15,7 +15,7 @@ export CARGO
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-pure lint words shellcheck advisories fuzz bench servers emulator instructions calibrate calibrate-search fleet-faults \
-	verdicts traffic watch-bench fleet-bench accuracy guest-kernels reproductions dist dist-check same-bytes packages third-party action-verdicts
+	verdicts traffic watch-bench fleet-bench accuracy guest-kernels reproductions dist dist-check same-bytes packages third-party action-verdicts why
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -108,6 +108,9 @@ emulator: ## the lab's link emulator as root: lateness at 100 Mbit/s, Gbit/s on 
 
 verdicts: build ## how often is it wrong, in each mode? Hours, in parts: VERDICTS="--seconds 600 --markdown docs/statistics.md"
 	benches/verdicts/run --sixmark $(SIXMARK) $(VERDICTS)
+
+why: build ## is the cause that compare names the one that the lab made? As root; nginx; WHY="--count 2 --only delay"
+	benches/why/run --sixmark $(SIXMARK) $(WHY)
 
 action-verdicts: build ## how often is the comment of the CI action wrong? Base against itself; ACTION_VERDICTS="100 INPUT_BLOCK=1s"
 	benches/action-verdicts $(SIXMARK) $(ACTION_VERDICTS)
