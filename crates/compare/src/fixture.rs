@@ -9,6 +9,8 @@ use crate::comparison_result::{
     BlockOrder, BlockSchedule, ComparedSide, ComparedSides, ComparisonResult,
 };
 use crate::deciding::EquivalenceInterval;
+use crate::differs_with::FactApart;
+use crate::why::{DividedDifference, PartOfDifference, WhyPart};
 use crate::{Compared, Comparison, ComparisonKind, EffectMethod, Settings};
 use sixmark_result::fixture::{generator, plan, run, tool};
 use sixmark_tally::metric::Metric;
@@ -92,7 +94,37 @@ pub fn comparison() -> Comparison {
         left_out: 0,
         sameness: None,
         metrics: vec![longer, refused, failures, goodput],
-        why: None,
+        why: Some(divided()),
+        by_agent: Vec::new(),
+    }
+}
+
+/// The round trip is three quarters of the difference, and the rest is of no part.
+fn divided() -> DividedDifference {
+    let near = |us: f64, by: f64| Estimate { value: us, low: us - by, high: us + by };
+    let part = |part: WhyPart, [a_us, b_us]: [f64; 2], share: f64| PartOfDifference {
+        part,
+        a_us,
+        b_us,
+        difference_us: near(a_us - b_us, 100.0),
+        share,
+        p_holm: if share > 0.1 { 0.0005 } else { 1.0 },
+        is_cause: share > 0.1,
+    };
+    DividedDifference {
+        metric: "response.p50".parse().unwrap(),
+        difference_us: near(2_000.0, 500.0),
+        parts: vec![
+            part(WhyPart::RoundTrips, [9_500.0, 8_000.0], 0.75),
+            part(WhyPart::Server, [2_010.0, 2_000.0], 0.005),
+        ],
+        unexplained_us: 490.0,
+        round_trip_us: Some([9_500.0, 8_000.0]),
+        differs_with: vec![FactApart {
+            what: "largest segment".to_owned(),
+            a: "1220 bytes".to_owned(),
+            b: "1448 bytes".to_owned(),
+        }],
     }
 }
 

@@ -13,6 +13,7 @@
 pub mod block_begin;
 pub mod blocks_needed;
 pub mod board;
+pub mod by_agent;
 pub mod comparison_result;
 pub mod deciding;
 pub mod differs_with;
@@ -47,6 +48,7 @@ use sixmark_tally::metric::Metric;
 use sixmark_tally::tally::FamilyTally;
 use sixmark_tally::timed_phase::{PerPhase, TimePoint, TimedPhase};
 
+use by_agent::AgentComparison;
 use deciding::EquivalenceInterval;
 use undecided::UndecidedCause;
 use until::UntilDecided;
@@ -208,6 +210,18 @@ impl Settings {
         }
     }
 
+    /// Returns the settings of one of `count` comparisons that together are wrong as rarely as one of
+    /// these settings (Bonferroni).
+    #[must_use]
+    pub fn of_one_of(&self, count: usize) -> Settings {
+        let count = count as f64;
+        Settings {
+            confidence: 1.0 - (1.0 - self.confidence) / count,
+            false_alarms: self.false_alarms / count,
+            ..self.clone()
+        }
+    }
+
     /// Returns the probability with which any metric of equal sides may be called better or worse.
     pub fn level_of_difference(&self) -> f64 {
         self.false_alarms - self.level_of_sameness()
@@ -248,9 +262,21 @@ pub struct Comparison {
     /// older than this field.
     #[serde(default)]
     pub why: Option<DividedDifference>,
+    /// What each agent measured of the median response times by itself, in the order of their names;
+    /// absent with fewer than two agents or more than 32.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_agent: Vec<AgentComparison>,
 }
 
 impl Comparison {
+    /// Returns why the median response times differ, if their verdict is that they do. What is judged
+    /// after a comparison, such as a noise floor, may take a verdict back.
+    pub fn divided_difference(&self) -> Option<&DividedDifference> {
+        let why = self.why.as_ref()?;
+        let of = self.metrics.iter().find(|of| of.metric == why.metric)?;
+        matches!(of.verdict, Verdict::Better | Verdict::Worse).then_some(why)
+    }
+
     /// Returns why the sides are not comparable, as a sentence without a full stop.
     pub fn not_same(&self) -> Option<&str> {
         self.sameness.as_ref().and_then(|found| found.said.as_deref())

@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod brief;
+mod by_agent;
 pub mod effects;
 pub(crate) mod intervals;
 mod next_step;
@@ -28,6 +29,7 @@ pub fn comparison_sheet(name: &str, result: &ComparisonResult) -> Sheet {
     let parts = [
         gates::gates_part(&result.gates).map(Part::off_terminal),
         why::why_part(result),
+        by_agent::agents_part(result),
         (!silent::is_given_up(result)).then(|| effects::effects_part(result)).flatten(),
         blocks::blocks_part(result),
         phases::phases_part(&sides),

@@ -38,12 +38,14 @@ pub(super) fn assemble_comparison(
     let of_side = |side| of_side(run, side, known.clone());
     let results = ComparedSides { a: of_side(SideName::A), b: of_side(SideName::B) };
     comparison = judge::with_own_delays(comparison, [&results.a.total, &results.b.total]);
+    comparison.by_agent = run.compare_each_agent((&a.name, &b.name), settings);
     if let Some(why) = &mut comparison.why {
         why.differs_with = facts_apart([&results.a.total, &results.b.total]);
     }
     if let Some(sizes) = other_sizes(run, &results) {
         comparison = judge::with_other_contents(comparison, sizes);
     }
+    comparison.why = comparison.divided_difference().cloned();
     let all = join_loads(run.loads.iter());
     let side = |of: &Contender, result: RunResult, name: SideName| {
         assemble_side(of, result, run, name).with_compared_figures(&comparison, name)

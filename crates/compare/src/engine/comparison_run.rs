@@ -351,7 +351,7 @@ impl<'a> ComparisonRun<'a> {
     }
 
     /// Returns the pairs of which both blocks were measured completely.
-    fn whole_pairs(&self) -> Vec<u32> {
+    pub(super) fn whole_pairs(&self) -> Vec<u32> {
         let whole = self.blocks.iter().filter(|block| block.ended != Ended::Interrupted);
         let mut pairs: Vec<u32> = whole.filter_map(|block| block.pair).collect();
         pairs.sort_unstable();
@@ -360,14 +360,23 @@ impl<'a> ComparisonRun<'a> {
 
     fn pair(&self, pair: u32) -> Option<BlockPair> {
         let of = |side| {
-            let is = |block: &Block| block.side == side && block.pair == Some(pair);
-            let at = self.blocks.iter().position(is)?;
+            let at = self.position_of(side, pair)?;
             let server_cpu_us = self.blocks[at].cpu.server_s.map(|seconds| seconds * 1e6);
-            let stretch = stretch(&self.loads[at], self.blocks[at].elapsed_s);
-            let answers = self.answers(side, &self.loads[at]);
-            Some(Stretch { server_cpu_us, answers, ..stretch })
+            let stretch = self.stretch_of(side, &self.loads[at], self.blocks[at].elapsed_s);
+            Some(Stretch { server_cpu_us, ..stretch })
         };
         Some(BlockPair { a: of(SideName::A)?, b: of(SideName::B)? })
+    }
+
+    /// Returns the number of a side's block of a pair.
+    pub(super) fn position_of(&self, side: SideName, pair: u32) -> Option<usize> {
+        let is = |block: &Block| block.side == side && block.pair == Some(pair);
+        self.blocks.iter().position(is)
+    }
+
+    /// Returns a stretch of a side that was loaded for `elapsed_s` seconds.
+    pub(super) fn stretch_of(&self, side: SideName, loaded: &Loaded, elapsed_s: f64) -> Stretch {
+        Stretch { answers: self.answers(side, loaded), ..stretch(loaded, elapsed_s) }
     }
 
     /// Returns a summary of a side's responses. Requests determine the sizes of contents, so sizes
@@ -462,6 +471,7 @@ mod tests {
 
     use crate::Compared;
     use crate::comparison_result::BlockOrder;
+    use crate::why::WhyPart;
     use sixmark_document::provenance::Environment;
     use sixmark_document::verdict::Verdict;
     use sixmark_plan::plan::ratio::PlanRatio;
@@ -469,6 +479,7 @@ mod tests {
     use sixmark_result::fixture::secure_plan;
     use sixmark_run::{AgentLoad, ClockOffset, FleetLoad, join_loads};
     use sixmark_tally::metric::Metric;
+    use sixmark_tally::response_part::PerPart;
     use sixmark_tally::tally::Tally;
     use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 
@@ -705,5 +716,45 @@ mod tests {
             assert!((rate - expected).abs() < 1e-6, "{family}: {rate} {expected}");
         }
         assert!(section.agents.iter().all(|agent| agent.share == Some(0.5)));
+    }
+
+    /// Over IPv6 the path of one agent takes a fifth longer, and that of the other does not.
+    #[test]
+    fn a_difference_is_that_of_the_agent_that_measured_it() {
+        let plan = secure_plan(PlanTls::default());
+        let of_only = |family| Plan { ratio: PlanRatio::only(family), ..plan.clone() };
+        let (a, b) = (of_only(Family::Ipv6), of_only(Family::Ipv4));
+        let schedule = BlockSchedule {
+            pairs: 12,
+            order: BlockOrder::Random,
+            block_s: None,
+            block_requests: Some(1_000),
+            requested_block_s: None,
+            warm_up_blocks: 0,
+        };
+        let plans = ComparedSides { a: &a, b: &b };
+        let mut run = ComparisonRun::new(plans, &schedule, 7);
+        while let Some(turn) = run.next(&AtomicBool::new(false)) {
+            let family = if turn.side == SideName::A { Family::Ipv6 } else { Family::Ipv4 };
+            let number = run.blocks.len();
+            let mut loaded = made_by_two(family, number);
+            for agent in &mut loaded.fleet.as_mut().unwrap().agents {
+                let is_slow = agent.name == "far" && family == Family::Ipv6;
+                let level = (if is_slow { 1.2 } else { 1.0 }) * (1.0 + 0.001 * (number % 5) as f64);
+                let tally = &mut agent.loaded.tally[family];
+                for at in 0..500 {
+                    let ns = (10e6 * level) as u64 + at * 1_000;
+                    tally.phases.response.record(ns);
+                    tally.account.record(&PerPart { wait: ns, ..PerPart::default() }, 0);
+                }
+            }
+            run.blocks.push(block_of_turn(run.plan(turn.side), turn, 0.0, &loaded));
+            run.loads.push(loaded);
+        }
+        let found = run.compare_each_agent(("ipv6", "ipv4"), &Settings::usual(7));
+        let said: Vec<_> =
+            found.iter().map(|of| (of.agent.as_str(), of.verdict, of.cause)).collect();
+        let far = ("far", Verdict::Worse, Some(WhyPart::Server));
+        assert_eq!(said, [far, ("near", Verdict::Equivalent, None)]);
     }
 }

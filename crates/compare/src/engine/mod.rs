@@ -4,6 +4,7 @@
 mod assemble;
 mod comparison_run;
 mod dead_side;
+mod each_agent;
 mod earlier;
 mod stored_load;
 

@@ -86,6 +86,7 @@ pub fn compare(
         sameness,
         metrics: judged,
         why: None,
+        by_agent: Vec::new(),
     });
     let why = why::explain(&compared, pairs, &rules);
     Comparison { why, ..compared }

@@ -55,7 +55,7 @@ pub(super) fn write_change(metric: Metric, change: f64) -> String {
 }
 
 /// Formats an interval. Its ends have the form of the estimate.
-fn write_range(metric: Metric, Estimate { value, low, high }: Estimate) -> String {
+pub(super) fn write_range(metric: Metric, Estimate { value, low, high }: Estimate) -> String {
     let form = ChangeForm::of(value);
     let end = |end| if is_share(metric) { write::share_difference(end) } else { form.write(end) };
     format!("{} to {}", end(low), end(high))

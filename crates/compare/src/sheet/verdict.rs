@@ -262,6 +262,7 @@ mod tests {
             sameness: None,
             metrics: vec![compared],
             why: None,
+            by_agent: Vec::new(),
         };
         comparison_verdict(&comparison).sentence.replace('\u{a0}', " ")
     }

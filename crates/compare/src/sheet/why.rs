@@ -1,5 +1,6 @@
 //! Why the response times differ: a sentence, and the parts of the difference.
 
+use super::by_agent::agents_sentence;
 use crate::comparison_result::ComparisonResult;
 use crate::why::{DividedDifference, PartOfDifference, WhyPart};
 use sixmark_document::verdict::{Estimate, Verdict};
@@ -17,8 +18,9 @@ const TOLD_UNEXPLAINED: f64 = 0.1;
 /// Returns the sentence that says why the median response times differ, with what shows it again, or
 /// that there is no cause to name. Empty if they were not compared.
 pub fn why_notes(result: &ComparisonResult) -> Vec<String> {
-    let Some(why) = &result.comparison.why else {
-        return no_cause(result).into_iter().collect();
+    let agents = agents_sentence(result);
+    let Some(why) = result.comparison.divided_difference() else {
+        return no_cause(result).into_iter().chain(agents).collect();
     };
     let [a, b] = [&result.comparison.a, &result.comparison.b].map(|name| shown(name));
     let confidence = write::write_percent(result.comparison.settings.confidence);
@@ -48,7 +50,8 @@ pub fn why_notes(result: &ComparisonResult) -> Vec<String> {
     let said = [Some(sentence), equal_sentence(why), rest].into_iter().flatten();
     let with = differs_sentence(why);
     let step = causes.first().map(|of| format!("Next: {}.", of.part.next_step()));
-    std::iter::once(said.collect::<Vec<_>>().join(" ")).chain(with).chain(step).collect()
+    let first = said.collect::<Vec<_>>().join(" ");
+    std::iter::once(first).chain(agents).chain(with).chain(step).collect()
 }
 
 /// Says why no cause is named; `None` if the median response times were not compared.
@@ -103,7 +106,7 @@ fn equal_sentence(why: &DividedDifference) -> Option<String> {
 /// Returns the parts of the difference, which add up to it, as steps from one side's time to the
 /// other's.
 pub(super) fn why_part(result: &ComparisonResult) -> Option<Part> {
-    let why = result.comparison.why.as_ref()?;
+    let why = result.comparison.divided_difference()?;
     let [a, b] = [&result.comparison.a, &result.comparison.b].map(|name| shown(name));
     let confidence = write::write_percent(result.comparison.settings.confidence);
     let columns = vec![
