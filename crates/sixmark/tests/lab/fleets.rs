@@ -151,6 +151,31 @@ fn a_comparison_runs_each_block_on_the_whole_fleet() {
     assert!(agents.iter().all(|agent| mtu(agent) == [Some(1500); 2]), "{agents:?}");
 }
 
+/// Only one agent's path is longer over IPv6.
+#[test]
+fn a_comparison_says_from_which_agent_a_family_is_slower() {
+    if without(&["nginx", SKIP]) {
+        return;
+    }
+    let link = |host: &str, ipv6: &str| {
+        format!("{host} = {{ between = [\"{host}\", \"lan\"], delay = \"5ms\"{ipv6} }}")
+    };
+    let slow = link("b", ", ipv6 = { delay = \"10ms\" }");
+    let text = TWO.replace("a = [\"a\", \"lan\"]", &link("a", ""));
+    let lab = Lab::up("fleet-why", &text.replace("b = [\"b\", \"lan\"]", &slow), &[]);
+    let [v6, v4] = [server_address(&lab, true), server_address(&lab, false)];
+    let urls = [format!("http://[{v6}]/page"), format!("http://{v4}/page")];
+    let hosts = format!("lab:{0}/a,lab:{0}/b", lab.name());
+    let words = ["compare", "--hosts", &hosts, "-c", "4", "-t", "1", "--blocks", "12"];
+    let load = ["--block", "300ms", "--json", "-", &urls[0], &urls[1]];
+    let result = result_of(&mut fleet(&[&words[..], &load].concat()));
+    let found = result["comparison"]["by_agent"].as_array().unwrap();
+    let of = |agent: &Value| [agent["verdict"].clone(), agent["cause"].clone()];
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_ne!(of(&found[0])[0], "worse", "{found:?}");
+    assert_eq!(of(&found[1]), ["worse", "round_trips"], "{found:?}");
+}
+
 /// The same clients, one of which is ten times as far from the server as the other. Both families
 /// have the same path.
 fn one_near_one_far() -> String {
