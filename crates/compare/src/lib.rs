@@ -115,7 +115,7 @@ impl Stretch {
 /// include what a server takes before it acknowledges a request together with its response.
 fn round_trip_ns(tally: &FamilyTally) -> Option<f64> {
     let handshakes = tally.carriers.handshake.kernel.mean();
-    handshakes.or_else(|| tally.carriers.min_rtt.mean()).or_else(|| tally.quic.rtt.mean())
+    handshakes.or_else(|| tally.carriers.min_rtt.mean()).or_else(|| tally.quic.carriers_rtt.mean())
 }
 
 /// A block of each side, adjacent in time.

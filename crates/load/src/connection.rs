@@ -36,6 +36,8 @@ pub(super) struct Connection {
     pub(super) handshake: Option<TcpHandshake>,
     /// Duration of connecting in nanoseconds, by the clock that the run uses for connect times.
     pub(super) connect_took: u64,
+    /// When the first byte of an incomplete TLS record was received.
+    pub(super) record_since: Option<u64>,
     /// What its pauses are measured against.
     pub(super) pause_clock: PauseClock,
     /// True if it was established during the measurement, so that it counts.
@@ -356,6 +358,7 @@ impl Connection {
             secured: 0,
             handshake: None,
             connect_took: 0,
+            record_since: None,
             pause_clock: PauseClock::default(),
             counted: false,
             requests: 0,

@@ -29,6 +29,9 @@ pub(super) struct Exchange {
     /// The time at which the first byte of the response was received. An interim response does not
     /// count once its head is complete.
     pub(super) first: Option<u64>,
+    /// When the first byte of the TLS record was received that [`first`](Exchange::first) completed;
+    /// without TLS, `first` itself.
+    pub(super) arrived: Option<u64>,
     /// How long before [`first`](Exchange::first) the kernel had received that byte, or bytes after
     /// it that were read together with it, in nanoseconds. `None` unless the connection is one of
     /// those with timestamps.
@@ -51,11 +54,13 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// Records the first byte of the response, which ends the wait and had arrived `late`
-    /// nanoseconds before, if that is known.
-    pub(super) fn note_first(&mut self, at: u64, late: Option<u64>) {
+    /// nanoseconds before, if that is known. The bytes of its TLS record began to arrive at
+    /// `arrived`.
+    pub(super) fn note_first(&mut self, at: u64, late: Option<u64>, arrived: Option<u64>) {
         if self.first.is_some() {
             return;
         }
+        self.arrived = arrived.or(Some(at));
         (self.first, self.late) = (Some(at), late);
         match self.phase {
             // The response began before the request was sent completely, so there is no wait.
@@ -79,7 +84,7 @@ impl Exchange {
             self.note_interim(at);
         }
         if goes_on {
-            self.note_first(at, late);
+            self.note_first(at, late, None);
         } else {
             self.take_back_first();
         }

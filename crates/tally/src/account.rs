@@ -149,7 +149,9 @@ impl AccountTally {
         match (Account::of(below.into_iter()), Account::of(above.into_iter())) {
             (Some(below), Some(above)) => {
                 let [low_ns, high_ns] = [below.parts.total(), above.parts.total()];
-                Some(below.mixed_with(above, (figure_ns - low_ns) / (high_ns - low_ns)))
+                // Rounding may put the figure just outside.
+                let share = (figure_ns - low_ns) / (high_ns - low_ns);
+                Some(below.mixed_with(above, share.clamp(0.0, 1.0)))
             }
             (found, other) => Some(found.or(other)?.scaled_to(figure_ns)),
         }

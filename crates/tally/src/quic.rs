@@ -86,6 +86,10 @@ pub struct QuicTally {
     /// Round-trip times.
     #[serde(skip_serializing_if = "is_default")]
     pub rtt: Timing,
+    /// Round-trip times of all connections that carried exchanges of the measurement, also of those
+    /// that were established before it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub carriers_rtt: Timing,
 }
 
 impl QuicTally {
@@ -127,6 +131,7 @@ tally_parts!(QuicTally {
     dropped,
     mtu,
     rtt,
+    carriers_rtt,
 });
 
 /// QUIC statistics in a result.

@@ -72,5 +72,30 @@ fn accounted(name: &str, figures: &Value) -> [u64; 2] {
     let failures = figures["failures"].as_array().unwrap();
     let failed = failures.iter().map(|failure| count(&failure["count"])).sum::<u64>();
     assert_eq!(failed, sent - completed, "{name}: {failures:?}");
+    assert_account_adds_up(name, figures);
     [sent, completed]
+}
+
+/// Asserts that the parts of each response time add up to it, and that it is the figure of the summary.
+fn assert_account_adds_up(name: &str, figures: &Value) {
+    // The summary counts exchanges without an answer by how long they had none.
+    let unanswered = figures["outcomes"]["UNANSWERED"].as_u64().unwrap_or(0);
+    let Some(account) = figures["account"].as_object() else {
+        // A worker records both, or neither.
+        let timed = figures["response_us"]["count"].as_u64().unwrap();
+        assert!(timed <= unanswered, "{name} has no account of {timed} responses");
+        return;
+    };
+    for (of, found) in account {
+        let response_us = found["response_us"].as_f64().unwrap();
+        let parts = found["parts_us"].as_object().unwrap();
+        let sum: f64 = parts.values().map(|part| part.as_f64().unwrap()).sum();
+        let near = |us: f64| (us - response_us).abs() <= 1e-6 * response_us + 1e-6;
+        assert!(near(sum), "{name}, {of}: {parts:?} are {sum}, not {response_us}");
+        if unanswered > 0 {
+            continue;
+        }
+        let summary = figures["response_us"][of].as_f64().unwrap();
+        assert!(near(summary), "{name}, {of}: {summary}, not {response_us}");
+    }
 }

@@ -14,7 +14,8 @@ use sixmark_tally::timed_phase::{Quantile, TimePoint, TimedPhase};
 /// How long each part takes, in microseconds.
 type PartTimes = [f64; WhyPart::ALL.len()];
 
-/// The round trips of an exchange beside that of its wait, on average.
+/// The round trips of an exchange beside that of its wait, on average. Waiting for flights is counted
+/// by its time: a sender that paces its flights pauses for less than a round trip.
 #[derive(Clone, Copy)]
 struct RoundTripCounts {
     connect: f64,
@@ -72,7 +73,9 @@ fn divide(pair: &BlockPair, (a_us, b_us): (f64, f64), known: bool) -> Option<[Pa
 impl RoundTripCounts {
     fn of(account: &Account, block: &Stretch) -> RoundTripCounts {
         let tls = account.securing * block.tls_round_trips;
-        RoundTripCounts { connect: account.connecting, tls, flights: account.flights }
+        let trip = block.round_trip_ns.filter(|ns| *ns > 0.0);
+        let flights = trip.map_or(0.0, |ns| account.parts.flights / ns);
+        RoundTripCounts { connect: account.connecting, tls, flights }
     }
 
     fn least(self, other: RoundTripCounts) -> RoundTripCounts {

@@ -145,8 +145,14 @@ impl<D: Driver> Network<'_, D> {
         let (Some(link), Some(quic)) = (connection.protocol.link(), &mut self.quic) else {
             return;
         };
-        if connection.counted {
-            recorder.count_quic_end(connection.family, &ending(&link.connection, dropped));
+        if connection.counted || connection.carries {
+            let ended = ending(&link.connection, dropped);
+            recorder.count_quic_end(
+                connection.family,
+                &ended,
+                connection.counted,
+                connection.carries,
+            );
         }
         let (now, code) = (quic.instant(self.driver.now()), VarInt::from_u64(link.close_by));
         link.connection.close(now, code.unwrap_or_default(), Bytes::new());

@@ -39,6 +39,18 @@ impl<D: Driver> Network<'_, D> {
         Some(tls.feed(self.driver.bytes(), &mut self.room, plain, &mut buffer.bytes))
     }
 
+    /// Notes whether bytes received at `at`, which made up this much plain text, end within a record.
+    /// Returns when the first byte of the record that they continued or began was received.
+    pub(crate) fn note_record(&mut self, slot: Slot, at: u64, plain: usize) -> u64 {
+        let connection = self.connections.get(slot);
+        let tls = connection.send_buffer.as_ref().and_then(|buffer| buffer.tls.as_ref());
+        let is_partial = tls.is_some_and(|tls| tls.has_partial_record());
+        let since = connection.record_since.unwrap_or(at);
+        let next = if plain == 0 { since } else { at };
+        connection.record_since = is_partial.then_some(next);
+        since
+    }
+
     /// Returns what the handshake of a connection negotiated, once it has finished.
     pub(crate) fn tls_facts(&mut self, slot: Slot) -> Option<Facts> {
         let buffer = self.connections.get(slot).send_buffer.as_ref()?;

@@ -73,9 +73,22 @@ impl Recorder {
         self.tally[family].quic.mismatched += 1;
     }
 
-    /// Counts a QUIC connection that ended.
-    pub(crate) fn count_quic_end(&mut self, family: Family, ending: &QuicEnding) {
-        self.tally[family].quic.record(ending);
+    /// Counts a QUIC connection that ended: of the measurement if `counted`, and as one that carried
+    /// exchanges of it if `carries`.
+    pub(crate) fn count_quic_end(
+        &mut self,
+        family: Family,
+        ending: &QuicEnding,
+        counted: bool,
+        carries: bool,
+    ) {
+        let quic = &mut self.tally[family].quic;
+        if counted {
+            quic.record(ending);
+        }
+        if carries {
+            quic.carriers_rtt.record(ending.rtt);
+        }
     }
 
     /// Counts a TLS handshake that failed without a known cause, in the measurement if `counted`.

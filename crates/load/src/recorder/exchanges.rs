@@ -260,14 +260,16 @@ impl Recorder {
 }
 
 /// Returns the parts of an exchange whose response began at `first` and ended at `end`. They add up to
-/// its response time: of times that are out of order, the later one holds.
+/// its response time: times that are out of order are moved to the one before, or to the end.
 #[inline]
 fn parts_of(exchange: &Exchange, opening: OpeningTimes, [first, end]: [u64; 2]) -> PerPart<u64> {
     let start = exchange.start;
-    let connected = opening.connected.max(start);
-    let secured = opening.secured.max(connected);
-    let sent = exchange.sent.max(secured);
-    let (first, end) = (first.max(sent), end.max(first).max(sent));
+    let end = end.max(start);
+    let connected = opening.connected.clamp(start, end);
+    let secured = opening.secured.clamp(connected, end);
+    let sent = exchange.sent.clamp(secured, end);
+    // The response began to arrive with the first byte of its TLS record.
+    let first = exchange.arrived.map_or(first, |at| at.min(first)).clamp(sent, end);
     let paused = &exchange.paused;
     let flights = paused.flights_ns.min(end - first);
     let recovery = paused.recovery_ns.min(end - first - flights);

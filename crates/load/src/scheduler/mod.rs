@@ -336,6 +336,7 @@ fn exchange(scheduled: &ScheduledExchange, slot: Slot, now: u64) -> Exchange {
         start: now,
         sent: 0,
         first: None,
+        arrived: None,
         late: None,
         paused: PauseSums::default(),
         interims: 0,

@@ -65,6 +65,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// Returns true if the beginning of a record has been received, and not its end.
+    pub(crate) fn has_partial_record(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
     /// Creates a session that has sent nothing yet. With a store, it resumes a session from that.
     pub(super) fn new(
         config: &Arc<ClientConfig>,

@@ -59,6 +59,8 @@ pub struct Worker<'a, D> {
     buffers: Buffers,
     /// How long the bytes of the event that is being processed lay unread, if they have timestamps.
     late: Option<Lateness>,
+    /// When the first byte of the TLS record that is being processed was received.
+    first_arrival: Option<u64>,
     /// When it is decided again how much the driver may batch.
     batch_due: u64,
     /// The connections being opened before the load. `None` once the load has begun.
@@ -118,6 +120,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             memory: Memory::default(),
             buffers: Buffers::default(),
             late: None,
+            first_arrival: None,
             batch_due: 0,
             opening: None,
         }

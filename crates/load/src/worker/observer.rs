@@ -22,6 +22,8 @@ pub(super) struct StreamObserver<'a> {
     pub(super) at: u64,
     /// How long before that the bytes being read had arrived, in nanoseconds, if it is known.
     pub(super) late: Option<u64>,
+    /// When the first byte of the TLS record being read was received.
+    pub(super) arrived: Option<u64>,
     /// The notes on exchanges. `None` if the plan needs none.
     pub(super) notes: Option<&'a mut Notes>,
     pub(super) prepared: &'a PreparedLoad,
@@ -39,7 +41,7 @@ impl StreamObserver<'_> {
 
 impl Observer for StreamObserver<'_> {
     fn begun(&mut self, token: Token) {
-        self.concurrency_slots.get(token).note_first(self.at, self.late);
+        self.concurrency_slots.get(token).note_first(self.at, self.late, self.arrived);
     }
 
     fn interim(&mut self, token: Token) {

@@ -40,9 +40,11 @@ impl<D: Driver> Worker<'_, D> {
         if finished {
             self.shook_hands(slot);
         }
+        self.first_arrival = Some(self.network.note_record(slot, at, plain.len()));
         if !plain.is_empty() && self.state(slot) == State::Open {
             self.read(slot, at, Some(&plain));
         }
+        self.first_arrival = None;
         plain.clear();
         self.buffers.plain = plain;
         let there = self.state(slot) != State::Vacant;

@@ -161,7 +161,7 @@ impl<D: Driver> Worker<'_, D> {
         let concurrency_slot = machine.concurrency_slot();
         let exchange = self.scheduler.concurrency_slots.get(concurrency_slot);
         let late = self.late.map(Lateness::of_first);
-        exchange.note_first(at, late);
+        exchange.note_first(at, late, self.first_arrival);
         let bytes = bytes.unwrap_or_else(|| self.network.driver.bytes());
         let (fed, kept) = match &mut self.requests.notes {
             None => {

@@ -84,3 +84,41 @@ fn a_comparison_names_the_round_trip_as_the_cause_of_the_slower_family() {
         );
     }
 }
+
+/// The same over TLS and QUIC, with responses of several records and flights: whatever the larger round
+/// trip makes longer, the server does not.
+#[test]
+fn a_longer_path_is_not_blamed_on_the_server_in_any_version_of_http() {
+    if without(&[]) {
+        return;
+    }
+    let file = SITE.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let text = file.replace("}]:80", "}]:443").replace("}:80", "}:443");
+    let text = text.replace(":443\"]", ":443\", \"--tls\", \"--http3\"]")
+        + "urls = [\"https://[{server.ipv6}]:443\"]\n";
+    let lab = Lab::up("versions", &text, &[]);
+    let begin = ["compare", "--quiet", "--json", "-", "-k", "--in", "client", "--lab", lab.name()];
+    for options in [
+        &[][..],
+        &["--http2"],
+        &["--http3"],
+        &["--no-keep-alive"],
+        &["--http2", "--no-keep-alive"],
+        &["--http3", "--no-keep-alive"],
+    ] {
+        let load =
+            ["-c", "4", "--blocks", "12", "--block", "500ms", "https://www.test/bytes/40000"];
+        let output = sixmark(&[&begin[..], options, &load].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        COMPARISON.check(&document);
+        let why = &document["comparison"]["why"];
+        let parts = why["parts"].as_array().unwrap_or_else(|| panic!("{options:?} {document:#}"));
+        let causes = parts.iter().filter(|part| part["is_cause"] == true);
+        let mut causes: Vec<&Value> = causes.collect();
+        causes
+            .sort_by(|a, b| b["share"].as_f64().unwrap().total_cmp(&a["share"].as_f64().unwrap()));
+        let named: Vec<&str> = causes.iter().map(|of| of["part"].as_str().unwrap()).collect();
+        assert_eq!(named.first(), Some(&"round_trips"), "{options:?} {why:#}");
+        assert!(!named.contains(&"server"), "{options:?} {why:#}");
+    }
+}

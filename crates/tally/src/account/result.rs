@@ -10,7 +10,7 @@ use sixmark_document::timing::Timing;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountResult {
-    /// On average: the parts add up to the mean of the responses.
+    /// On average over complete responses: the parts add up to their mean.
     pub mean: AccountFigures,
     /// Of the exchanges around the median: the parts add up to it.
     pub p50: AccountFigures,

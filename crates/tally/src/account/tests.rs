@@ -97,3 +97,22 @@ fn an_account_is_carried_over_the_wire_and_a_foreign_class_is_refused() {
     let many = format!("[{}]", vec!["[1,[[1,0,0,0],[0,0,0,0,0,0,0,0,0]]]"; 977].join(","));
     assert!(serde_json::from_str::<AccountTally>(&many).is_err());
 }
+
+/// Rounding of averages must not make a part negative that only slower exchanges have.
+#[test]
+fn no_part_of_an_account_is_negative() {
+    let mut random = Random::new(3, 0);
+    for _ in 0..2_000 {
+        let all: Vec<_> = (0..1 + random.below(6))
+            .map(|_| PerPart {
+                connect: random.below(2) * random.below(30_000),
+                ..exchange(random.below(400_000), random.below(2) * random.below(9_000))
+            })
+            .collect();
+        let (tally, totals) = account(&all);
+        for (share, at) in [(0.5, totals.len() / 2), (0.99, totals.len() - 1), (0.5, 0)] {
+            let found = tally.around(share, totals[at] as f64).unwrap();
+            assert!(found.parts.iter().all(|(_, ns)| *ns >= 0.0), "{all:?} {found:?}");
+        }
+    }
+}
