@@ -116,6 +116,7 @@ pub fn entry(
         ratio,
         finding,
         sentence,
+        why: None,
     }
 }
 

@@ -6,6 +6,8 @@ mod compared;
 mod improvement;
 mod interaction;
 mod missing;
+mod pairs;
+mod why;
 
 use crate::analyse;
 use crate::average::{Average, average};

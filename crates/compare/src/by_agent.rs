@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::why::WhyPart;
 use sixmark_document::verdict::{Estimate, Verdict};
+use sixmark_why::part::WhyPart;
 
 /// The median response times of both sides as one agent measured them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

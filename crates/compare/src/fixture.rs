@@ -9,11 +9,12 @@ use crate::comparison_result::{
     BlockOrder, BlockSchedule, ComparedSide, ComparedSides, ComparisonResult,
 };
 use crate::deciding::EquivalenceInterval;
-use crate::differs_with::FactApart;
-use crate::why::{DividedDifference, PartOfDifference, WhyPart};
 use crate::{Compared, Comparison, ComparisonKind, EffectMethod, Settings};
 use sixmark_result::fixture::{generator, plan, run, tool};
 use sixmark_tally::metric::Metric;
+use sixmark_why::differs_with::FactApart;
+use sixmark_why::divided_difference::{DividedDifference, PartOfDifference};
+use sixmark_why::part::WhyPart;
 
 /// Returns a comparison of the same sides as in [`run`], with the same names.
 pub fn comparison_result() -> ComparisonResult {

@@ -16,7 +16,6 @@ pub mod board;
 pub mod by_agent;
 pub mod comparison_result;
 pub mod deciding;
-pub mod differs_with;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 #[cfg(any(test, feature = "fixture"))]
@@ -34,7 +33,6 @@ mod typical;
 pub mod undecided;
 pub mod until;
 pub mod warnings;
-pub mod why;
 
 use sixmark_document::verdict::{Estimate, Verdict};
 use std::ops::AddAssign;
@@ -50,9 +48,9 @@ use sixmark_tally::timed_phase::{PerPhase, TimePoint, TimedPhase};
 
 use by_agent::AgentComparison;
 use deciding::EquivalenceInterval;
+use sixmark_why::divided_difference::DividedDifference;
 use undecided::UndecidedCause;
 use until::UntilDecided;
-use why::DividedDifference;
 
 /// The figures of one side in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,7 +96,7 @@ impl Stretch {
             body_bytes: tally.bytes.body,
             phases: PerPhase::from_fn(|phase| tally.durations(phase).into_owned()),
             account: tally.account.clone(),
-            round_trip_ns: round_trip_ns(tally),
+            round_trip_ns: tally.round_trip_ns(),
             tls_round_trips: tally.tls.round_trips(),
             server_cpu_us: None,
             answers: Answers::default(),
@@ -109,13 +107,6 @@ impl Stretch {
     pub fn timing(&self, phase: TimedPhase) -> &Timing {
         &self.phases[phase]
     }
-}
-
-/// Returns the mean round-trip time of the path. That of TCP is from its handshakes: later samples
-/// include what a server takes before it acknowledges a request together with its response.
-fn round_trip_ns(tally: &FamilyTally) -> Option<f64> {
-    let handshakes = tally.carriers.handshake.kernel.mean();
-    handshakes.or_else(|| tally.carriers.min_rtt.mean()).or_else(|| tally.quic.carriers_rtt.mean())
 }
 
 /// A block of each side, adjacent in time.

@@ -19,9 +19,11 @@ use crate::looks::StudyUntil;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_lab::link_report::LinkReport as Link;
 use sixmark_result::sameness::GivenResult;
+use sixmark_tally::account::AccountResult;
 use sixmark_tally::family_result::Families;
 use sixmark_tally::metric::Metric;
 use sixmark_units::family::Family;
+use sixmark_why::divided_difference::DividedDifference;
 
 pub use claim::{
     ClaimAnswer, ClaimEstimate, ClaimEvidence, ClaimInstrument, ClaimKind, ClaimPrecondition,
@@ -249,6 +251,10 @@ pub struct CellResult {
     /// the same. Empty if another client generated the load.
     #[serde(default)]
     pub given: Families<GivenResult>,
+    /// How long each part of the response times took, of each family. Empty if another client
+    /// generated the load.
+    #[serde(default)]
+    pub accounts: Families<AccountResult>,
     /// The background traffic during the cell; null if there was none.
     #[serde(default)]
     pub traffic: Option<CellTraffic>,
@@ -404,6 +410,10 @@ pub struct ComparisonEntry {
     pub finding: RatioFinding,
     /// The conclusion in words.
     pub sentence: String,
+    /// Why the response times differ, if the levels do and their response times decide the measure.
+    /// Absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<DividedDifference>,
 }
 
 /// A geometric mean of ratios.

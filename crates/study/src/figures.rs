@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use sixmark_plan::plan::request::Body;
 use sixmark_result::result::RunResult;
+use sixmark_tally::account::AccountResult;
 use sixmark_tally::family_result::{Families, FamilyResult};
 use sixmark_tally::metric::{METRIC_POINTS, Metric, Quantity};
 use sixmark_tally::outcome::Outcome;
@@ -36,6 +37,12 @@ pub fn figures_of_families(result: &RunResult) -> Families<BTreeMap<String, f64>
         }
         Some(figures)
     };
+    Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }
+}
+
+/// Returns how long each part of the response times took, of each family.
+pub fn accounts_of_families(result: &RunResult) -> Families<AccountResult> {
+    let of = |family: Family| result.families.of(family)?.account.clone();
     Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) }
 }
 

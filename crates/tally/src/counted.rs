@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::net::SocketAddr;
 
+use crate::account::AccountResult;
 use crate::by_request::RequestNames;
 use crate::by_step::LoadSteps;
 use crate::family_result::{
@@ -44,7 +45,7 @@ pub fn family_result(
         io: tally.io.result(tally.sent),
         requests_per_s: per_s(tally.completed()),
         goodput_bytes_per_s: per_s(tally.bytes.body),
-        account: tally.account.result(&tally.phases.response),
+        account: account_result(tally),
         wait_sample: tally.wait_sample.result(),
         tcp: tally.tcp.result(),
         carriers: Some(tally.carriers.result()).filter(|of| of.read > 0),
@@ -58,6 +59,18 @@ pub fn family_result(
         }
     }
     result
+}
+
+fn account_result(tally: &FamilyTally) -> Option<AccountResult> {
+    let responses = &tally.phases.response;
+    let at = |share: f64| tally.account.around(share, responses.quantile(share)? as f64);
+    Some(AccountResult {
+        mean: tally.account.of_mean()?.figures(),
+        p50: at(0.5)?.figures(),
+        p99: at(0.99)?.figures(),
+        round_trip_us: tally.round_trip_ns().map(|ns| ns / 1e3),
+        tls_round_trips: tally.tls.round_trips(),
+    })
 }
 
 fn sizes(tally: &FamilyTally) -> Option<SizesResult> {

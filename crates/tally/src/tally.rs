@@ -221,6 +221,15 @@ impl FamilyTally {
         OutcomeCounts { status, failures, unaccepted: *unaccepted }
     }
 
+    /// Returns the mean round-trip time of the path. That of TCP is from its handshakes: later samples
+    /// include what a server takes before it acknowledges a request together with its response.
+    pub fn round_trip_ns(&self) -> Option<f64> {
+        let handshakes = self.carriers.handshake.kernel.mean();
+        handshakes
+            .or_else(|| self.carriers.min_rtt.mean())
+            .or_else(|| self.quic.carriers_rtt.mean())
+    }
+
     /// Returns the number of exchanges with a complete response.
     pub fn completed(&self) -> u64 {
         self.outcome_counts().completed()

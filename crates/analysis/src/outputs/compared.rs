@@ -1,15 +1,13 @@
 //! Comparisons of two levels of a factor.
 
 use super::missing::why_missing;
-use super::{combinations, interaction, labelled, others, side_of};
-use crate::average::{average, entry};
+use super::{combinations, interaction, labelled, others, pairs, side_of, why};
+use crate::average::entry;
 use crate::observation::Observation;
 use crate::unlike;
 use sixmark_design::spec::{ComparisonSpec, FAMILY, Study};
-use sixmark_design::study_result::{
-    At, ComparisonEntry, Published, RatioFinding, Statistic, StudyComparison,
-};
-use sixmark_tally::metric::{Bounds, Metric};
+use sixmark_design::study_result::{At, ComparisonEntry, Published, RatioFinding, StudyComparison};
+use sixmark_tally::metric::Metric;
 
 /// Compares two levels of a factor, in an entry for each combination of the levels of `by`.
 pub(super) fn compare_levels(
@@ -76,16 +74,21 @@ fn one_entry(
         let places = with.sides().map(|at| [&here[..], &[at]].concat());
         return comparable(ComparisonEntry { at, ..entry }, study, spec, seen, &places);
     }
-    let pairs = if repeated {
-        by_repetition(spec, seen, &here)
+    let mut pairs = if repeated {
+        pairs::by_repetition(spec, seen, &here)
     } else {
-        by_factors(study, spec, seen, &here, pairing)
+        pairs::by_factors(study, spec, seen, &here, pairing)
     };
+    pairs.retain(|pair| pair.figures(spec.measure).is_some_and(|(a, b)| a > 0.0 && b > 0.0));
+    let figures: Vec<_> = pairs.iter().filter_map(|pair| pair.figures(spec.measure)).collect();
     let names = [&spec.a, &spec.b].map(|level| study.labels.level(&side_of(spec, level)));
     let names = names.each_ref().map(String::as_str);
     let better = spec.measure.higher_is_better();
-    let entry = entry(&label, names, &pairs, better, Some(spec.margin_percent));
-    comparable(ComparisonEntry { at, ..entry }, study, spec, seen, &[here])
+    let entry = entry(&label, names, &figures, better, Some(spec.margin_percent));
+    let entry = comparable(ComparisonEntry { at, ..entry }, study, spec, seen, &[here]);
+    let is_apart = matches!(entry.finding, RatioFinding::Higher | RatioFinding::Lower);
+    let why = is_apart.then(|| why::explain(spec.measure, &pairs)).flatten();
+    ComparisonEntry { why, ..entry }
 }
 
 /// Returns the entry; if the measure is a speed and the sides gave different responses at some of
@@ -139,52 +142,4 @@ fn published_entries(spec: &ComparisonSpec, again: Option<&Published>) -> Vec<Co
     let analyses = again.map_or(&[][..], |published| &published.analyses);
     let of = analyses.iter().find(|analysis| Some(&analysis.title) == spec.published.as_ref());
     of.map_or(Vec::new(), |analysis| analysis.ratios.clone())
-}
-
-/// Returns a pair for each combination of the other factors. Figures are averaged over repetitions
-/// first, on the logarithms.
-fn by_factors(
-    study: &Study,
-    spec: &ComparisonSpec,
-    seen: &[Observation<'_>],
-    here: &[At],
-    pairing: &[String],
-) -> Vec<(f64, f64)> {
-    let combined = combinations(study, pairing).into_iter();
-    let pair = |at: Vec<At>| {
-        let mean = |level: &str| {
-            let all: Vec<At> = here
-                .iter()
-                .cloned()
-                .chain(at.iter().cloned())
-                .chain([side_of(spec, level)])
-                .collect();
-            let here = seen.iter().filter(|one| one.is_at(&all));
-            let logs: Vec<f64> = here
-                .filter_map(|one| one.cell.figure(one.family, spec.measure))
-                .map(f64::ln)
-                .filter(|log| log.is_finite())
-                .collect();
-            average(&logs, Statistic::Mean, Bounds::NONE).map(|mean| mean.value.exp())
-        };
-        mean(&spec.a).zip(mean(&spec.b))
-    };
-    combined.filter_map(pair).collect()
-}
-
-/// Returns a pair for each repetition and, unless the families are compared, for each family.
-fn by_repetition(spec: &ComparisonSpec, seen: &[Observation<'_>], here: &[At]) -> Vec<(f64, f64)> {
-    let at =
-        |level: &str| -> Vec<At> { here.iter().cloned().chain([side_of(spec, level)]).collect() };
-    let [a, b] = [at(&spec.a), at(&spec.b)];
-    let pair = |one: &Observation<'_>| {
-        let of_a = one.cell.figure(one.family, spec.measure)?;
-        let is_other = |other: &&Observation<'_>| {
-            let same_family = spec.factor == FAMILY || other.family == one.family;
-            same_family && other.repetition == one.repetition && other.is_at(&b)
-        };
-        let other = seen.iter().find(is_other)?;
-        Some((of_a, other.cell.figure(other.family, spec.measure)?))
-    };
-    seen.iter().filter(|one| one.is_at(&a)).filter_map(pair).collect()
 }

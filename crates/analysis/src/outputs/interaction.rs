@@ -121,5 +121,6 @@ pub(super) fn entry(
         ratio,
         finding,
         sentence,
+        why: None,
     }
 }

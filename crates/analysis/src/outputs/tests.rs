@@ -79,6 +79,7 @@ pub(crate) fn measured(
                 ended: Ended::Complete,
                 given: Default::default(),
                 families: Families { ipv6: of(Family::Ipv6), ipv4: of(Family::Ipv4) },
+                accounts: Families::default(),
                 traffic: None,
                 links: Vec::new(),
                 instruments: None,

@@ -1,13 +1,13 @@
 //! Assembly of the result of a comparison.
 
 use crate::comparison_result::{ComparedSide, ComparedSides, ComparisonResult, SCHEMA, SideName};
-use crate::differs_with::facts_apart;
 use crate::{Comparison, Settings, judge};
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_plan::plan::Plan;
 use sixmark_result::fleet::FleetSection;
 use sixmark_result::result::RunResult;
 use sixmark_units::family::{Family, PerFamily};
+use sixmark_why::differs_with::facts_apart;
 
 use super::comparison_run::ComparisonRun;
 use super::{Comparing, Contender, without_repeats};

@@ -471,7 +471,6 @@ mod tests {
 
     use crate::Compared;
     use crate::comparison_result::BlockOrder;
-    use crate::why::WhyPart;
     use sixmark_document::provenance::Environment;
     use sixmark_document::verdict::Verdict;
     use sixmark_plan::plan::ratio::PlanRatio;
@@ -482,6 +481,7 @@ mod tests {
     use sixmark_tally::response_part::PerPart;
     use sixmark_tally::tally::Tally;
     use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
+    use sixmark_why::part::WhyPart;
 
     use sixmark_units::family::Family;
 

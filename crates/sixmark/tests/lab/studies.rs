@@ -288,3 +288,54 @@ fn a_killed_study_goes_on_in_a_lab_built_anew() {
     assert_eq!(document["resumed"][0]["cells"], before.len());
     assert_eq!(document["cells"].as_array().unwrap().len(), 8);
 }
+
+const TWO_PATHS: &str = r#"
+name = "paths"
+path = "/bytes/1000"
+repetitions = 5
+[lab]
+file = "lab.toml"
+[options]
+from = "client"
+count = 20
+lab-loss = "no"
+[factors]
+concurrency = [1, 2]
+family = ["ipv6", "ipv4"]
+[[comparisons]]
+name = "rate"
+measure = "requests_per_s"
+by = ["concurrency"]
+[[comparisons]]
+name = "time"
+measure = "response.p50"
+by = ["concurrency"]
+"#;
+
+/// IPv6's path takes 4 ms longer there and back, and nothing else differs.
+#[test]
+fn a_study_names_the_round_trip_as_the_cause_at_each_level() {
+    if without(&[]) {
+        return;
+    }
+    let fixture = Fixture::new(TWO_PATHS);
+    let lab = LAB.replace("delay = \"1ms\", loss", "delay = \"3ms\", loss");
+    fs::write(fixture.0.path().join("lab.toml"), lab).unwrap();
+    fine(&finish(fixture.begin()));
+    let document = fixture.document();
+    for comparison in document["comparisons"].as_array().unwrap() {
+        let entries = comparison["entries"].as_array().unwrap();
+        assert_eq!(entries.len(), 2, "{comparison:#}");
+        for entry in entries {
+            let why = &entry["why"];
+            let parts = why["parts"].as_array().unwrap_or_else(|| panic!("{entry:#}"));
+            let cause = parts.iter().find(|part| part["is_cause"] == true);
+            let cause = cause.unwrap_or_else(|| panic!("{why:#}"));
+            assert_eq!(cause["part"], "round_trips", "{why:#}");
+            let us = |of: &Value| of["difference_us"]["value"].as_f64().unwrap();
+            assert!((us(cause) / 4_000.0 - 1.0).abs() < 0.25, "{why:#}");
+            let sum: f64 = parts.iter().map(us).sum();
+            assert!((sum - us(why)).abs() < 1.0, "the means of parts add up: {why:#}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
 
-use crate::figures::figures_of_families;
+use crate::figures::{accounts_of_families, figures_of_families};
 use crate::instruments::LoadTime;
 use sixmark_clients::client::{Client, Job};
 use sixmark_design::spec::PlannedCell;
@@ -194,6 +194,7 @@ impl CellEnvironment<'_> {
         measured.ended = result.ended;
         measured.agents = result.fleet.as_ref().map(|fleet| fleet.agents.len() as u32);
         measured.families = figures_of_families(&result);
+        measured.accounts = accounts_of_families(&result);
         used::add_server_elsewhere(&mut measured, &result);
         measured.given = given(&result.families);
         measured.warnings = doubts::of_run(&result);
@@ -264,6 +265,7 @@ impl CellEnvironment<'_> {
             ended: Ended::Complete,
             families: Families::default(),
             given: Families::default(),
+            accounts: Families::default(),
             traffic: None,
             links: Vec::new(),
             instruments: None,

@@ -222,6 +222,7 @@ fn new_cell(file: &ReadFile, at: NewPlace, now: &str) -> CellResult {
         ended: Ended::Complete,
         families,
         given: Families::default(),
+        accounts: Families::default(),
         traffic: None,
         links: Vec::new(),
         instruments: None,

@@ -8,10 +8,14 @@ use sixmark_report::sheet::families::change_of;
 use sixmark_sheet::Block;
 use sixmark_sheet::table::{Column, EffectScale, Group, Row, SheetCell, Table};
 use sixmark_sheet::write::{write_ratio, write_sentence};
+use sixmark_why::divided_difference::DividedDifference;
+use sixmark_why::sheet::WhySides;
 
 /// The highest change that an interval makes the scale show, a ratio of 10; the lowest is a ratio of
 /// 1/10.
 const FURTHEST: f64 = 9.0;
+/// The confidence of the intervals of comparisons.
+const CONFIDENCE: f64 = 0.95;
 
 /// Returns the table of a comparison, with published entries about the same, and the notes below
 /// it.
@@ -46,7 +50,23 @@ pub(super) fn comparison_blocks(of: &StudyComparison, labels: &LevelLabels) -> V
     let scale = Some(scale(&all));
     let table = Block::Table(Table { caption, columns: entry_columns(), groups, scale });
     let notes = unlike_notes(&of.entries).into_iter().chain(turned::notes(of));
-    std::iter::once(table).chain(notes.map(Block::Text)).collect()
+    let why = why_blocks(&of.entries, [&a, &b]);
+    std::iter::once(table).chain(notes.map(Block::Text)).chain(why).collect()
+}
+
+/// Returns why the response times of each entry differ: a sentence, and the parts of the difference.
+fn why_blocks(all: &[ComparisonEntry], names: [&str; 2]) -> Vec<Block> {
+    let sides = WhySides { names, confidence: CONFIDENCE };
+    let explained = all.iter().filter_map(|entry| Some((entry, entry.why.as_ref()?)));
+    let of_entry = |(entry, why): (&ComparisonEntry, &DividedDifference)| {
+        let said = sides.cause_sentences(why);
+        let (said, title) = match entry.label.as_str() {
+            "" => (said, "Parts of the difference".to_owned()),
+            label => (format!("{label}: {said}"), format!("Parts of the difference: {label}")),
+        };
+        [Block::Text(said), Block::Folded(title, sides.part_blocks(why))]
+    };
+    explained.flat_map(of_entry).collect()
 }
 
 /// Returns a note for each entry that is not comparable, because a column has no room for the

@@ -61,7 +61,16 @@ mod tests {
         let ratio =
             Some(MeanRatio { value: (low * high).sqrt(), low: Some(low), high: Some(high) });
         let (label, sentence) = (label.into(), "s".into());
-        ComparisonEntry { label, at: Vec::new(), pairs: 3, higher: 0, ratio, finding, sentence }
+        ComparisonEntry {
+            label,
+            at: Vec::new(),
+            pairs: 3,
+            higher: 0,
+            ratio,
+            finding,
+            sentence,
+            why: None,
+        }
     }
 
     /// Returns the notes on measured entries beside published figures of one direction.

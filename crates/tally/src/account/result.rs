@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Account, AccountTally};
+use super::Account;
 use crate::response_part::PerPart;
-use sixmark_document::timing::Timing;
 
-/// How long each part of the response times took.
+/// How long each part of the response times took, and what a round trip took beside them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountResult {
@@ -16,6 +15,13 @@ pub struct AccountResult {
     pub p50: AccountFigures,
     /// Of the exchanges around the 99th percentile: the parts add up to it.
     pub p99: AccountFigures,
+    /// The mean round-trip time of the path, in microseconds: that of TCP's handshakes, over QUIC its
+    /// own; null if it is not known.
+    #[serde(default)]
+    pub round_trip_us: Option<f64>,
+    /// The round trips of a TLS handshake on average; 0 without TLS, and over QUIC.
+    #[serde(default)]
+    pub tls_round_trips: f64,
 }
 
 /// How long each part took, in microseconds.
@@ -37,18 +43,15 @@ pub struct AccountFigures {
     pub flights: f64,
 }
 
-impl AccountTally {
-    /// Returns the figures for a result document, with the response times of the same exchanges; `None`
-    /// if there are none.
-    pub fn result(&self, responses: &Timing) -> Option<AccountResult> {
-        let of = |account: Account| AccountFigures {
-            response_us: account.parts.total() / 1e3,
-            parts_us: PerPart::from_fn(|part| account.parts[part] / 1e3),
-            connecting: account.connecting.clamp(0.0, 1.0),
-            securing: account.securing.clamp(0.0, 1.0),
-            flights: account.flights,
-        };
-        let at = |share: f64| self.around(share, responses.quantile(share)? as f64);
-        Some(AccountResult { mean: of(self.of_mean()?), p50: of(at(0.5)?), p99: of(at(0.99)?) })
+impl Account {
+    /// Returns the figures, in microseconds.
+    pub fn figures(&self) -> AccountFigures {
+        AccountFigures {
+            response_us: self.parts.total() / 1e3,
+            parts_us: PerPart::from_fn(|part| self.parts[part] / 1e3),
+            connecting: self.connecting.clamp(0.0, 1.0),
+            securing: self.securing.clamp(0.0, 1.0),
+            flights: self.flights,
+        }
     }
 }

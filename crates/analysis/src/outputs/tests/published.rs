@@ -108,6 +108,7 @@ fn measured(study: &Study) -> Vec<CellResult> {
                 ipv6: figures().filter(|_| loads("ipv6")),
                 ipv4: figures().filter(|_| loads("ipv4")),
             },
+            accounts: Families::default(),
             traffic: None,
             links: Vec::new(),
             instruments: None,

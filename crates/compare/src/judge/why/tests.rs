@@ -3,6 +3,7 @@ use crate::Settings;
 use crate::judge::compare;
 use sixmark_tally::response_part::PerPart;
 use sixmark_units::random::Random;
+use sixmark_why::part::WhyPart;
 
 /// What a side takes, in milliseconds.
 #[derive(Clone, Copy)]
