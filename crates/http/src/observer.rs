@@ -14,11 +14,17 @@ pub trait Observer {
     /// 15.2): the final response has not begun.
     fn interim(&mut self, _token: Token) {}
 
+    /// Returns true if [`field`](Observer::field) is to be called for the heads that are read now,
+    /// whatever their requests asked for.
+    fn samples_fields(&self) -> bool {
+        false
+    }
+
     /// A field of the final response's head, with its name in lower case. Called only for exchanges
-    /// whose request asked for it.
+    /// whose request asked for it, and while fields are sampled.
     fn field(&mut self, token: Token, name: &[u8], value: &[u8]);
 
-    /// More of the response's content. Called for the same exchanges as [`field`](Observer::field).
+    /// More of the response's content. Called only for exchanges whose request asked for it.
     fn content(&mut self, token: Token, bytes: &[u8]);
 
     /// The response is complete. No further event of the exchange follows.

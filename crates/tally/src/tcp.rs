@@ -9,7 +9,7 @@ use crate::tally_part::tally_parts;
 use sixmark_document::timing::{Summary, Timing};
 use sixmark_document::untrusted::is_default;
 use sixmark_units::counts::Counts;
-use sixmark_units::tcp_info::{TcpHandshake, TcpInfo};
+use sixmark_units::tcp_info::{TcpHandshake, TcpInfo, TcpOptions};
 
 /// The TCP handshakes of one family whose times were requested from the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,36 @@ impl HandshakeTally {
 
 tally_parts!(HandshakeTally { asked, sent_again, untimed, kernel, client });
 
+/// Connections by the options that both sides agreed on in the handshake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct TcpOptionCounts {
+    /// Connections whose options are known.
+    pub known: u64,
+    /// Connections with timestamps (RFC 7323, 3).
+    pub timestamps: u64,
+    /// Connections with selective acknowledgements (RFC 2018).
+    pub sack: u64,
+    /// Connections with window scaling (RFC 7323, 2).
+    pub window_scaling: u64,
+    /// Connections with explicit congestion notification (RFC 3168).
+    pub ecn: u64,
+}
+
+tally_parts!(TcpOptionCounts { known, timestamps, sack, window_scaling, ecn });
+
+impl TcpOptionCounts {
+    fn add(&mut self, options: TcpOptions) {
+        let TcpOptions { timestamps, sack, window_scaling, ecn } = options;
+        self.known += 1;
+        self.timestamps += u64::from(timestamps);
+        self.sack += u64::from(sack);
+        self.window_scaling += u64::from(window_scaling);
+        self.ecn += u64::from(ecn);
+    }
+}
+
 /// The TCP statistics of the connections of one family that were read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -89,6 +119,9 @@ pub struct TcpTally {
     /// Connections by maximum segment size, in bytes.
     #[serde(skip_serializing_if = "is_default")]
     pub mss: Counts<u32>,
+    /// Connections by options.
+    #[serde(skip_serializing_if = "is_default")]
+    pub options: TcpOptionCounts,
     /// The handshakes whose times were requested from the kernel.
     #[serde(skip_serializing_if = "is_default")]
     pub handshake: HandshakeTally,
@@ -110,6 +143,9 @@ impl TcpTally {
         if path.mss > 0 {
             self.mss.add(path.mss, 1);
         }
+        if let Some(options) = path.options {
+            self.options.add(options);
+        }
     }
 
     /// Returns the figures for a result document.
@@ -123,6 +159,7 @@ impl TcpTally {
             connections_retransmitting: self.retransmitting,
             delivered: self.delivered,
             mss: self.mss.sorted(),
+            options: Some(self.options).filter(|options| options.known > 0),
             handshake: Some(self.handshake.result()).filter(|found| found.asked > 0),
         }
     }
@@ -137,6 +174,7 @@ tally_parts!(TcpTally {
     retransmitting,
     delivered,
     mss,
+    options,
     handshake,
 });
 
@@ -176,6 +214,10 @@ pub struct TcpResult {
         schemars(with = "std::collections::BTreeMap<u16, std::num::NonZeroU64>")
     )]
     pub mss: BTreeMap<u32, u64>,
+    /// These connections by the options that both sides agreed on; null if the options are not known,
+    /// as of watched traffic.
+    #[serde(default)]
+    pub options: Option<TcpOptionCounts>,
     /// TCP handshakes whose times were requested from the kernel when they had finished: all; in
     /// documents of older versions a sample of a long run. Null if there were none. Both times are
     /// of the same connections.
@@ -235,6 +277,7 @@ mod tests {
 
     fn path(retransmitted: u32, delivered: Option<u32>) -> TcpInfo {
         TcpInfo {
+            options: None,
             rtt: Some(30_000),
             min_rtt: Some(20_000),
             retransmitted,

@@ -17,8 +17,24 @@ pub struct TcpInfo {
     pub delivered: Option<u32>,
     /// The maximum size of a sent segment, in bytes without headers.
     pub mss: u32,
+    /// The options that both sides agreed on in the handshake; `None` if the connection is not the
+    /// kernel's own.
+    pub options: Option<TcpOptions>,
     /// Segments received out of order: one before them was lost or overtaken. Since Linux 5.4.
     pub out_of_order: Option<u32>,
+}
+
+/// Options of TCP that both sides agreed on in the handshake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpOptions {
+    /// Timestamps (RFC 7323, 3).
+    pub timestamps: bool,
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: bool,
+    /// Window scaling (RFC 7323, 2).
+    pub window_scaling: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
 }
 
 /// The kernel's timing of a handshake that has just completed.
@@ -39,6 +55,7 @@ pub enum TcpHandshake {
 pub const TCP_INFO_BYTES: usize = 228;
 
 /// Offsets of the fields in struct tcp_info (linux/tcp.h), which grows only at its end.
+const OPTIONS: usize = 5;
 const SND_MSS: usize = 16;
 const RTT: usize = 68;
 const TOTAL_RETRANS: usize = 100;
@@ -67,7 +84,18 @@ pub fn parse_tcp_info(info: &[u8]) -> Option<TcpInfo> {
         delivered: field(DELIVERED),
         mss: field(SND_MSS)?,
         out_of_order: field(RCV_OOOPACK),
+        options: info.get(OPTIONS).map(|bits| options_of(*bits)),
     })
+}
+
+/// Returns the options by the bits TCPI_OPT_* of linux/tcp.h.
+fn options_of(bits: u8) -> TcpOptions {
+    TcpOptions {
+        timestamps: bits & 1 != 0,
+        sack: bits & 2 != 0,
+        window_scaling: bits & 4 != 0,
+        ecn: bits & 8 != 0,
+    }
 }
 
 /// Parses the duration of the handshake. The smoothed round trip time is that of the handshake as
@@ -112,6 +140,22 @@ mod tests {
         (DSACK_DUPS, 2),
         (RCV_OOOPACK, 5),
     ];
+
+    #[test]
+    fn reads_each_option_by_its_bit() {
+        let options = |bits: u32| {
+            let bytes = of(&[(4, u32::from_ne_bytes([0, bits as u8, 0, 0]))], TCP_INFO_BYTES);
+            let TcpOptions { timestamps, sack, window_scaling, ecn } =
+                parse_tcp_info(&bytes).unwrap().options.unwrap();
+            [timestamps, sack, window_scaling, ecn]
+        };
+        assert_eq!(options(0), [false; 4]);
+        for (number, bit) in [1, 2, 4, 8].into_iter().enumerate() {
+            let mut expected = [false; 4];
+            expected[number] = true;
+            assert_eq!(options(bit), expected, "bit {bit}");
+        }
+    }
 
     #[test]
     fn reads_every_field_of_tcp_info() {

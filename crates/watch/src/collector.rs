@@ -406,6 +406,7 @@ fn path(of: &ConnectionReport) -> TcpInfo {
         duplicates: None,
         delivered: None,
         mss: mss.map_or(0, u32::from),
+        options: None,
         out_of_order: None,
     }
 }

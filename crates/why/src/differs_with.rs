@@ -6,14 +6,20 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
+use sixmark_sheet::write::write_time;
 use sixmark_tally::family_result::FamilyResult;
 use sixmark_tally::server_fields::{SERVER_FIELDS, ServerFieldsResult};
+use sixmark_tally::tcp::TcpOptionCounts;
 use sixmark_units::quantity::{write_count, write_percent};
 
 /// Shares that differ by less are alike.
 const SHARE_APART: f64 = 0.1;
 /// Mean sizes that differ by less than this share are alike.
 const SIZE_APART: f64 = 0.01;
+/// Processor times that differ by less than this share are alike: a machine's own load changes them.
+const CPU_APART: f64 = 0.25;
+/// Numbers of flights that differ by less are alike.
+const FLIGHTS_APART: f64 = 0.5;
 /// IPv6's header is so much longer than IPv4's, so that its segments are shorter.
 const HEADER_BYTES: u32 = 20;
 /// As many digits of a certificate's digest tell a few apart.
@@ -53,7 +59,11 @@ const FACTS: [(&str, Fact); 7] = [
 /// A share of the exchanges or connections; `None` if a side does not have it.
 type SideShare = fn(&FamilyResult) -> Option<f64>;
 
-const SHARES: [(&str, SideShare); 3] = [
+const SHARES: [(&str, SideShare); 7] = [
+    ("connections with SACK", |of| options_share(of, |options| options.sack)),
+    ("connections with TCP timestamps", |of| options_share(of, |options| options.timestamps)),
+    ("connections with window scaling", |of| options_share(of, |options| options.window_scaling)),
+    ("connections with ECN", |of| options_share(of, |options| options.ecn)),
     ("resumed TLS sessions", |of| {
         let handshakes = of.tls.as_ref()?.handshakes;
         share(handshakes.resumed, handshakes.full + handshakes.resumed)
@@ -74,10 +84,17 @@ pub fn facts_apart([a, b]: [&FamilyResult; 2]) -> Vec<FactApart> {
         let [a, b] = [a, b].map(write_percent);
         apart.then(|| FactApart { what: (*what).to_owned(), a, b })
     };
-    let path = [segments_apart(a, b), losses_apart(a, b)];
+    let path = [segments_apart(a, b), flights_apart(a, b), losses_apart(a, b)];
     let all = path.into_iter().flatten().chain(server_apart(a, b));
     let all = all.chain(FACTS.iter().filter_map(words));
     all.chain(SHARES.iter().filter_map(shares)).chain(sizes_apart(a, b)).collect()
+}
+
+/// Returns the client's processor time of an exchange on each side, in microseconds, if it differs.
+pub fn client_cpu_apart([a_us, b_us]: [f64; 2]) -> Option<FactApart> {
+    let apart = (a_us - b_us).abs() > CPU_APART * a_us.max(b_us);
+    let [a, b] = [a_us, b_us].map(write_time);
+    apart.then(|| FactApart { what: "client’s CPU time per request".to_owned(), a, b })
 }
 
 /// Returns the usual segment sizes, if they differ by more than the headers of the families do.
@@ -91,6 +108,15 @@ fn segments_apart(a: &FamilyResult, b: &FamilyResult) -> Option<FactApart> {
         a,
         b,
     })
+}
+
+/// Returns the flights of an average response, if they differ: a smaller window takes more of them.
+fn flights_apart(a: &FamilyResult, b: &FamilyResult) -> Option<FactApart> {
+    let (a, b) = (a.account.as_ref()?.mean.flights, b.account.as_ref()?.mean.flights);
+    let apart = (a - b).abs() >= FLIGHTS_APART;
+    // The first flight is not waited for.
+    let [a, b] = [a, b].map(|more| format!("{:.1}", 1.0 + more));
+    apart.then(|| FactApart { what: "flights per response".to_owned(), a, b })
 }
 
 /// Returns the shares of segments sent again, if they differ by more than chance.
@@ -124,6 +150,11 @@ fn sizes_apart(a: &FamilyResult, b: &FamilyResult) -> Option<FactApart> {
     let apart = (a - b).abs() > SIZE_APART * a.max(b);
     let [a, b] = [a, b].map(|bytes| format!("{} bytes", write_count(bytes.round() as u64)));
     apart.then(|| FactApart { what: "mean size of contents".to_owned(), a, b })
+}
+
+fn options_share(of: &FamilyResult, option: fn(TcpOptionCounts) -> u64) -> Option<f64> {
+    let options = of.carriers.as_ref()?.options?;
+    share(option(options), options.known)
 }
 
 fn share(part: u64, of: u64) -> Option<f64> {

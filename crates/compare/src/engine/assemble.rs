@@ -7,7 +7,7 @@ use sixmark_plan::plan::Plan;
 use sixmark_result::fleet::FleetSection;
 use sixmark_result::result::RunResult;
 use sixmark_units::family::{Family, PerFamily};
-use sixmark_why::differs_with::facts_apart;
+use sixmark_why::differs_with::{client_cpu_apart, facts_apart};
 
 use super::comparison_run::ComparisonRun;
 use super::{Comparing, Contender, without_repeats};
@@ -41,6 +41,8 @@ pub(super) fn assemble_comparison(
     comparison.by_agent = run.compare_each_agent((&a.name, &b.name), settings);
     if let Some(why) = &mut comparison.why {
         why.differs_with = facts_apart([&results.a.total, &results.b.total]);
+        let cpu = [&results.a, &results.b].map(client_cpu_us);
+        why.differs_with.extend(client_cpu_apart(cpu));
     }
     if let Some(sizes) = other_sizes(run, &results) {
         comparison = judge::with_other_contents(comparison, sizes);
@@ -110,6 +112,12 @@ pub(super) fn fleet_of(run: &ComparisonRun<'_>, all: &FleetLoad) -> FleetSection
         blocks.map(|block| block.elapsed_ns as f64 / 1e9).sum()
     });
     fleet_section(run.plan(SideName::A), &fleet, elapsed_s)
+}
+
+/// Returns the client's processor time of a complete exchange, in microseconds.
+fn client_cpu_us(of: &RunResult) -> f64 {
+    let spent_s = of.generator.cpu_user_s + of.generator.cpu_sys_s;
+    spent_s * 1e6 / of.total.requests.completed.max(1) as f64
 }
 
 /// Returns the mean sizes of the contents of sides that were sent different requests. `None` if the

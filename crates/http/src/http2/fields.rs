@@ -80,7 +80,8 @@ impl Connection {
             self.count_empty()?;
             return Ok(self.decoder.decode(block, |_, _| {})?);
         };
-        let (section, told) = (stream.response.section(), stream.observed.then_some(stream.token));
+        let is_told = stream.observed || observer.samples_fields();
+        let (section, told) = (stream.response.section(), is_told.then_some(stream.token));
         let verdict = self.read_section(section, told, block, observer)?;
         self.count_use();
         let Some(stream) = self.streams.find(id) else { return Ok(()) };

@@ -290,13 +290,14 @@ impl StreamReader {
         heads: &mut Heads,
         observer: &mut impl Observer,
     ) -> Result<Result<Option<ResponseHead>, Malformed>, Http3Violation> {
-        let known = !self.trailed && !self.observed;
+        let is_told = self.observed || observer.samples_fields();
+        let known = !self.trailed && !is_told;
         if known && let Some(head) = heads.known.find(section, 0) {
             return Ok(Ok(Some(head)));
         }
         let mut fields = FieldSection::of(self.response.section());
         qpack::decode_section(section, MAX_SECTION as usize, &mut heads.scratch, |name, value| {
-            if fields.add(name, value) && self.observed {
+            if fields.add(name, value) && is_told {
                 observer.field(self.token, name, value);
             }
         })?;

@@ -3,6 +3,7 @@
 use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
 use crate::exchange::ConcurrencySlot;
+use crate::field_sampler::StreamFieldSampler;
 use crate::notes::{ExchangeKey, NoteTaker, Notes};
 use crate::prepare::PreparedLoad;
 use crate::protocol::ResponseVisitor as _;
@@ -26,6 +27,8 @@ pub(super) struct StreamObserver<'a> {
     pub(super) arrived: Option<u64>,
     /// The notes on exchanges. `None` if the plan needs none.
     pub(super) notes: Option<&'a mut Notes>,
+    /// Where to count the fields of responses, if they are to be read.
+    pub(super) sampler: Option<StreamFieldSampler<'a>>,
     pub(super) prepared: &'a PreparedLoad,
     pub(super) endpoint: usize,
 }
@@ -48,8 +51,21 @@ impl Observer for StreamObserver<'_> {
         self.concurrency_slots.get(token).note_interim(self.at);
     }
 
+    fn samples_fields(&self) -> bool {
+        self.sampler.as_ref().is_some_and(StreamFieldSampler::wants_more)
+    }
+
     fn field(&mut self, token: Token, name: &[u8], value: &[u8]) {
-        self.look(token).into_iter().for_each(|mut look| look.field(name, value));
+        if let Some(sampler) = &mut self.sampler
+            && self.concurrency_slots.get(token).counted
+        {
+            sampler.note_field(token, name, value);
+        }
+        if let Some(mut look) = self.look(token)
+            && look.which.sees().anything()
+        {
+            look.field(name, value);
+        }
     }
 
     fn content(&mut self, token: Token, bytes: &[u8]) {

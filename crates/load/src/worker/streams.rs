@@ -10,6 +10,7 @@ use super::Worker;
 use super::observer::{StreamEnd, StreamObserver};
 use crate::connection::{Connection, State};
 use crate::exchange::ConcurrencySlot;
+use crate::field_sampler::StreamFieldSampler;
 use crate::lateness::Lateness;
 use crate::notes::ExchangeKey;
 use crate::protocol::{Complete, Protocol, ProtocolViolation, Streams};
@@ -46,10 +47,12 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn read_streams(&mut self, slot: Slot, at: u64, bytes: Option<&[u8]>) {
         let connection = self.network.connections.get(slot);
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let family = connection.family;
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
         let (concurrency_slots, notes) =
             (&mut self.scheduler.concurrency_slots, self.requests.notes.as_deref_mut());
+        let fields = self.recorder.fields_to_sample(family, true);
         let mut observer = StreamObserver {
             concurrency_slots,
             over: &mut over,
@@ -57,6 +60,7 @@ impl<D: Driver> Worker<'_, D> {
             late: None,
             arrived: self.first_arrival,
             notes,
+            sampler: fields.map(StreamFieldSampler::new),
             prepared,
             endpoint,
         };
@@ -79,10 +83,12 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn attend_stream(&mut self, slot: Slot, at: u64, event: StreamEvent) {
         let connection = self.network.connections.get(slot);
         let (prepared, endpoint) = (self.prepared, connection.endpoint);
+        let family = connection.family;
         let Protocol::Multiplexed(streams) = &mut connection.protocol else { return };
         let mut over = std::mem::take(&mut self.buffers.over);
         let (concurrency_slots, notes) =
             (&mut self.scheduler.concurrency_slots, self.requests.notes.as_deref_mut());
+        let fields = self.recorder.fields_to_sample(family, true);
         let late = self.late.map(Lateness::of_first);
         let mut observer = StreamObserver {
             concurrency_slots,
@@ -91,6 +97,7 @@ impl<D: Driver> Worker<'_, D> {
             late,
             arrived: None,
             notes,
+            sampler: fields.map(StreamFieldSampler::new),
             prepared,
             endpoint,
         };

@@ -108,6 +108,8 @@ fn paths(ran: &Ran, family: Family) {
     let asked = || ran.ledger.established(family, ran.measured_from).filter_map(|page| page.path);
     let again = asked().map(|path| u64::from(path.retransmitted)).sum::<u64>();
     assert_eq!((found.read, found.retransmitted), (asked().count() as u64, again), "{family}");
+    let sack = asked().filter(|path| path.options.is_some_and(|options| options.sack)).count();
+    assert_eq!((found.options.known, found.options.sack), (found.read, sack as u64), "{family}");
     let twice =
         |path: TcpInfo| path.duplicates.map(|twice| u64::from(twice.min(path.retransmitted)));
     let spurious = asked().filter_map(twice).reduce(|one, other| one + other);

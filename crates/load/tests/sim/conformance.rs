@@ -345,6 +345,7 @@ fn a_path_is_told_until_the_close<S: Stage>(family: Family) {
         let (driver, _) = stage.parts();
         let path = driver.path(SLOT).unwrap();
         assert!(path.mss >= 500 && path.rtt.is_some_and(|rtt| rtt > 0), "{path:?}");
+        assert!(path.options.is_some(), "{path:?}");
         driver.close(SLOT, Close::Orderly);
     }
 }

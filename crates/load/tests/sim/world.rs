@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sixmark_sys::driver::{
     Arrival, Close, Event, EventKind, ReceiveStamps, SendProgress, Slot, SocketRoute, TcpHandshake,
-    TcpInfo,
+    TcpInfo, TcpOptions,
 };
 use sixmark_units::family::Family;
 
@@ -227,6 +227,7 @@ impl World {
             duplicates: (number % 2 == 0).then_some(1),
             delivered: Some(number as u32),
             mss: if page.family == Family::Ipv6 { 1_428 } else { 1_448 },
+            options: Some(TcpOptions { sack: number.is_multiple_of(5), ..TcpOptions::default() }),
             out_of_order: None,
         });
         page.path

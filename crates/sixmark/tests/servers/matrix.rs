@@ -127,6 +127,17 @@ fn check(row: &Row, pacing: RequestPacing, figures: &FamilyResult) {
     assert_eq!(of_clock, [(pacing == RequestPacing::Open).then_some(EACH); 2], "{what}");
     check_tls(row, figures);
     check_quic(row, figures);
+    check_server_fields(&what, figures);
+}
+
+/// A server that names itself does so in every response.
+fn check_server_fields(what: &str, figures: &FamilyResult) {
+    let fields = figures.server_fields.as_ref().unwrap_or_else(|| panic!("{what}"));
+    assert!((1..=EACH).contains(&fields.sampled), "{what} {fields:?}");
+    if let Some(names) = fields.values.get("server") {
+        let counts: Vec<u64> = names.values().copied().collect();
+        assert_eq!(counts, [fields.sampled], "{what} {fields:?}");
+    }
 }
 
 /// A full handshake for each connection, or none at all.

@@ -19,7 +19,7 @@ pub(crate) use datagram::drops;
 
 pub use epoll::Epoll;
 pub use message::Message;
-pub use sixmark_units::tcp_info::{TcpHandshake, TcpInfo};
+pub use sixmark_units::tcp_info::{TcpHandshake, TcpInfo, TcpOptions};
 pub use uring::{PeerWrites, Uring};
 
 use std::net::{IpAddr, SocketAddr};

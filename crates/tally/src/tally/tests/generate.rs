@@ -11,7 +11,7 @@ use sixmark_http::redirect::Why;
 use sixmark_plan::check::Mismatch;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
-use sixmark_units::tcp_info::{TcpHandshake, TcpInfo};
+use sixmark_units::tcp_info::{TcpHandshake, TcpInfo, TcpOptions};
 
 /// Counts a few exchanges and connections of any kind.
 pub(super) fn count(tally: &mut FamilyTally, random: &mut Random) {
@@ -147,6 +147,7 @@ fn close(tally: &mut FamilyTally, random: &mut Random) {
     tally.phases.lifetime.record(random.below(1 << 50));
     tally.carriers.record(&TcpInfo { mss: 1_448, ..TcpInfo::default() });
     tally.tcp.record(&TcpInfo {
+        options: Some(TcpOptions { ecn: true, ..TcpOptions::default() }),
         rtt: (random.below(2) == 0).then_some(random.below(1 << 30)),
         min_rtt: Some(9_000),
         retransmitted: random.below(3) as u32,
