@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::io::{self, ErrorKind};
+use std::net::IpAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,10 @@ use sixmark_units::family::Family;
 
 use crate::message::{DnsResponse, describe_rcode, encode_query, name_record_type, read_response};
 use crate::sources::{NameServer, ResolverSettings};
+use crate::transport::{exchange_datagrams, exchange_over_tcp, time_left};
 
 /// The port of name servers.
-const PORT: u16 = 53;
-/// The largest datagram that is read, bytes. Without EDNS a server sends at most 512.
-const DATAGRAM: usize = 4096;
-/// How often a datagram is sent before a server counts as silent: one may get lost.
-const TRIES: u32 = 2;
+pub const PORT: u16 = 53;
 
 /// What name servers answer to the question for addresses of one family.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,8 +150,9 @@ fn ask_server(
         Ok(at) => at,
         Err(why) => return ServerReply::Unreachable(why),
     };
-    match ask_over_udp(at, query, family, patience) {
-        Ok(Some(found)) if found.truncated => match ask_over_tcp(at, query, family, patience) {
+    let read = |message: &[u8]| read_response(message, query, family);
+    match exchange_datagrams(at, query, patience, read) {
+        Ok(Some(found)) if found.truncated => match exchange_over_tcp(at, query, patience, read) {
             Ok(found) => ServerReply::Response(found),
             Err(error) => ServerReply::Truncated(describe_error(&error)),
         },
@@ -164,8 +162,8 @@ fn ask_server(
     }
 }
 
-/// Describes an error in the words of the field, without the number of the operating system.
-fn describe_error(error: &io::Error) -> String {
+/// Describes an error of a query in the words of the field, without the number of the operating system.
+pub fn describe_error(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionRefused => "nothing listens at its port 53".to_owned(),
         ErrorKind::WouldBlock | ErrorKind::TimedOut => "no answer in time".to_owned(),
@@ -174,77 +172,6 @@ fn describe_error(error: &io::Error) -> String {
             text.split(" (os error").next().unwrap_or(&text).to_owned()
         }
     }
-}
-
-/// Returns the response, or `None` if there is none in time.
-fn ask_over_udp(
-    at: SocketAddr,
-    query: &[u8],
-    family: Family,
-    patience: Duration,
-) -> io::Result<Option<DnsResponse>> {
-    let any: IpAddr = match at {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind((any, 0))?;
-    // The kernel then drops what others send.
-    socket.connect(at)?;
-    let mut datagram = [0; DATAGRAM];
-    for _ in 0..TRIES {
-        socket.send(query)?;
-        let until = Instant::now() + patience / TRIES;
-        while let Some(left) = time_left(until) {
-            socket.set_read_timeout(Some(left))?;
-            let length = match socket.recv(&mut datagram) {
-                Ok(length) => length,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            };
-            if let Some(found) = read_response(&datagram[..length], query, family) {
-                return Ok(Some(found));
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the response over TCP, where its length is in front (RFC 1035, 4.2.2).
-fn ask_over_tcp(
-    at: SocketAddr,
-    query: &[u8],
-    family: Family,
-    patience: Duration,
-) -> io::Result<DnsResponse> {
-    let until = Instant::now() + patience;
-    let late = || io::Error::from(ErrorKind::TimedOut);
-    let mut stream = TcpStream::connect_timeout(&at, patience)?;
-    stream.set_write_timeout(Some(patience))?;
-    let length = (query.len() as u16).to_be_bytes();
-    stream.write_all(&[&length, query].concat())?;
-    let mut received = Vec::new();
-    loop {
-        let whole =
-            received.first_chunk::<2>().map(|length| 2 + usize::from(u16::from_be_bytes(*length)));
-        if let Some(message) = whole.and_then(|whole| received.get(2..whole)) {
-            let odd = || io::Error::other("it answers another question");
-            return read_response(message, query, family).ok_or_else(odd);
-        }
-        stream.set_read_timeout(Some(time_left(until).ok_or_else(late)?))?;
-        let mut piece = [0; DATAGRAM];
-        match stream.read(&mut piece) {
-            Ok(0) => return Err(io::Error::other("the connection ends early")),
-            Ok(length) => received.extend(&piece[..length]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-fn time_left(until: Instant) -> Option<Duration> {
-    let left = until.saturating_duration_since(Instant::now());
-    (!left.is_zero()).then_some(left)
 }
 
 #[cfg(test)]

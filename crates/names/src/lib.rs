@@ -14,5 +14,6 @@ mod lookup;
 pub mod message;
 #[cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod sources;
+pub mod transport;
 
 pub use lookup::{FamilyAnswer, FamilyLookup, NameLookup, look_up, look_up_any};

@@ -121,6 +121,11 @@ fn renders_the_doctor_report() {
 }
 
 #[test]
+fn renders_a_check() {
+    whole("check", &documents::recorded("check"));
+}
+
+#[test]
 fn renders_a_comparison() {
     whole("comparison", &documents::recorded("comparison"));
 }

@@ -32,7 +32,7 @@ mod netlink;
 pub mod netns;
 pub mod output;
 pub mod packets;
-mod path;
+pub mod path;
 pub mod poll;
 pub mod port;
 pub mod process;

@@ -6,7 +6,7 @@
 
 use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 
 use crate::check_return;
 use sixmark_units::tcp_info::{
@@ -14,7 +14,7 @@ use sixmark_units::tcp_info::{
 };
 
 /// Reads a connection's path. Returns `None` if the kernel does not report it.
-pub(crate) fn read_path(fd: &OwnedFd) -> Option<TcpInfo> {
+pub fn read_path(fd: &impl AsRawFd) -> Option<TcpInfo> {
     let mut bytes = [0; TCP_INFO_BYTES];
     let length = info(fd, &mut bytes).ok()?;
     parse_tcp_info(&bytes[..length.min(TCP_INFO_BYTES)])
@@ -22,13 +22,13 @@ pub(crate) fn read_path(fd: &OwnedFd) -> Option<TcpInfo> {
 
 /// Reads the duration of the handshake of a connection that is established and has sent nothing
 /// yet.
-pub(crate) fn handshake(fd: &OwnedFd) -> TcpHandshake {
+pub fn read_handshake(fd: &impl AsRawFd) -> TcpHandshake {
     let mut bytes = [0; TCP_INFO_BYTES];
     let known = info(fd, &mut bytes).ok().map(|length| &bytes[..length.min(TCP_INFO_BYTES)]);
     known.map_or(TcpHandshake::Untimed, parse_tcp_handshake)
 }
 
-fn info(fd: &OwnedFd, bytes: &mut [u8; TCP_INFO_BYTES]) -> io::Result<usize> {
+fn info(fd: &impl AsRawFd, bytes: &mut [u8; TCP_INFO_BYTES]) -> io::Result<usize> {
     let mut size = size_of::<[u8; TCP_INFO_BYTES]>() as libc::socklen_t;
     let start = bytes.as_mut_ptr().cast();
     let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);

@@ -8,6 +8,8 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
+use sixmark_check::check_result as check;
+use sixmark_check::check_result::CheckResult;
 use sixmark_compare::comparison_result as compared;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_design::study_result as study;
@@ -63,6 +65,10 @@ pub fn all() -> Vec<DocumentSchema> {
         DocumentSchema {
             file: "traffic.schema.json",
             schema: schema_of::<TrafficResult>(traffic::SCHEMA),
+        },
+        DocumentSchema {
+            file: "check.schema.json",
+            schema: schema_of::<CheckResult>(check::SCHEMA),
         },
         DocumentSchema {
             file: "doctor.schema.json",

@@ -31,6 +31,10 @@ pub const VITALS: Form =
 pub const DOCTOR: Form =
     Form("urn:sixmark:doctor:1", include_str!("../../../docs/doctor.schema.json"));
 
+/// The schema of a check.
+pub const CHECK: Form =
+    Form("urn:sixmark:check:1", include_str!("../../../docs/check.schema.json"));
+
 impl Form {
     /// Returns the schema as JSON.
     pub fn schema(&self) -> Value {
@@ -40,7 +44,7 @@ impl Form {
     /// Returns a validator of the schema. All schemas are registered because they refer to one
     /// another.
     pub fn validator(&self) -> Validator {
-        let all = [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS, DOCTOR];
+        let all = [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS, DOCTOR, CHECK];
         let parsed = all.map(|form| (form.0, form.schema()));
         let known = Registry::new();
         let known =

@@ -3,7 +3,7 @@
 use crate::divided_difference::{DividedDifference, LEAST_SHARE, PartOfDifference};
 use crate::part::WhyPart;
 use sixmark_document::verdict::Estimate;
-use sixmark_stats::{Refused, holm};
+use sixmark_stats::{Interval, Refused, StudentEstimate, holm, paired_t};
 use sixmark_tally::account::AccountFigures;
 use sixmark_tally::metric::Metric;
 use sixmark_tally::response_part::PerPart;
@@ -50,6 +50,19 @@ pub struct TestedPart {
     pub difference_us: Estimate,
     /// The probability, of two sides.
     pub p: f64,
+}
+
+impl TestedPart {
+    /// Estimates a mean difference by Student's distribution, with an interval of this confidence.
+    ///
+    /// # Errors
+    /// Fewer than two pairs.
+    pub fn of_mean(apart: &[f64], confidence: f64) -> Result<TestedPart, Refused> {
+        let student = StudentEstimate::of_mean(apart)?;
+        let Interval { low, high } = student.interval(confidence)?;
+        let difference_us = Estimate { value: student.value, low, high };
+        Ok(TestedPart { difference_us, p: paired_t(apart)? })
+    }
 }
 
 /// How long each part takes, in microseconds.

@@ -2,8 +2,6 @@
 
 use super::pairs::ObservedPair;
 use crate::observation::Observation;
-use sixmark_document::verdict::Estimate;
-use sixmark_stats::{Refused, StudentEstimate, paired_t};
 use sixmark_tally::metric::{Metric, Quantity};
 use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_why::divide::{SideAccount, TestedPart, divide_difference};
@@ -31,11 +29,12 @@ pub(super) fn explain(measure: Metric, pairs: &[ObservedPair<'_>]) -> Option<Div
     let accounts = accounts?;
     let response = |side: &SideAccount| side.account.response_us;
     let apart: Vec<f64> = accounts.iter().map(|[a, b]| response(a) - response(b)).collect();
-    let whole = estimate(&apart).ok()?.difference_us;
+    let whole = TestedPart::of_mean(&apart, CONFIDENCE).ok()?.difference_us;
     if whole.low <= 0.0 && 0.0 <= whole.high {
         return None;
     }
     let metric = Metric::Time(TimedPhase::Response, point);
+    let estimate = |apart: &[f64]| TestedPart::of_mean(apart, CONFIDENCE);
     divide_difference(metric, whole, &accounts, LEVEL, estimate).ok()
 }
 
@@ -76,13 +75,6 @@ fn account_of(side: &[&Observation<'_>], point: TimePoint) -> Option<SideAccount
     };
     let all: Option<Vec<SideAccount>> = side.iter().map(of).collect();
     SideAccount::average(&all?)
-}
-
-fn estimate(apart: &[f64]) -> Result<TestedPart, Refused> {
-    let student = StudentEstimate::of_mean(apart)?;
-    let interval = student.interval(CONFIDENCE)?;
-    let difference_us = Estimate { value: student.value, low: interval.low, high: interval.high };
-    Ok(TestedPart { difference_us, p: paired_t(apart)? })
 }
 
 #[cfg(test)]

@@ -85,6 +85,14 @@ pub fn leads_to(base: &Url, host: Option<&str>, location: &[u8]) -> Result<Strin
     }
 }
 
+/// Returns the URL to which a redirect leads, if that is of another scheme, host or port.
+pub fn url_elsewhere(base: &Url, location: &[u8]) -> Option<Url> {
+    match resolve(base, location) {
+        Ok(Resolved::Elsewhere(url)) => Some(url),
+        _ => None,
+    }
+}
+
 /// Returns true if a Location has a value. An empty one is ignored, as in browsers.
 pub fn has_value(location: &[u8]) -> bool {
     !trim(location).is_empty()

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands with their examples. The short help shows only the options named here; `--help` shows
 /// all.
-const EXAMPLES: [CommandExamples; 15] = [
+const EXAMPLES: [CommandExamples; 16] = [
     CommandExamples {
         command: &["run"],
         options: &[
@@ -58,6 +58,14 @@ const EXAMPLES: [CommandExamples; 15] = [
             ("pid", "sixmark vitals --pid 1"),
             ("prometheus", "sixmark vitals --prometheus 9101"),
             ("csv", "sixmark vitals -d 1m --csv vitals.csv"),
+        ],
+    },
+    CommandExamples {
+        command: &["check"],
+        options: &[
+            ("urls", "sixmark check https://www.example.net/"),
+            ("html", "sixmark check --html check.html https://www.example.net/"),
+            ("fail-if", "sixmark check --fail-if any https://www.example.net/"),
         ],
     },
     CommandExamples {

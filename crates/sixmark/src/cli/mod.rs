@@ -1,5 +1,6 @@
 //! The command line: the only part that prints and decides the exit status.
 
+mod check;
 mod colour;
 mod compare;
 mod completions;
@@ -43,6 +44,7 @@ use signals::stop_flag;
 #[command(name = "sixmark", version, max_term_width = 80)]
 #[command(before_help = "To begin with:\n  \
                          sixmark demo\n  \
+                         sixmark check https://www.example.net/\n  \
                          sixmark run https://www.example.net/\n  \
                          sixmark compare https://www.example.net/")]
 #[command(
@@ -62,6 +64,7 @@ struct Cli {
 // `--help` shows.
 #[derive(Debug, Subcommand)]
 enum SixmarkCommand {
+    Check(check::SiteCheckArgs),
     Run(Box<run::RunArgs>),
     Compare(Box<compare::CompareArgs>),
     History(history::HistoryArgs),
@@ -93,6 +96,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     out::fit_terminal();
     let done = match cli.command {
+        SixmarkCommand::Check(args) => check::main(&args),
         SixmarkCommand::Run(args) => run::main(&args),
         SixmarkCommand::Compare(args) => compare::main(&args),
         SixmarkCommand::History(args) => history::main(args),
@@ -191,6 +195,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("traffic") => "sixmark traffic --help",
         Some("watch") => "sixmark watch --help",
         Some("vitals") => "sixmark vitals --help",
+        Some("check") => "sixmark check --help",
         Some("doctor") => "sixmark doctor --help",
         Some("agent") => "sixmark agent --help",
         Some("fleet") => "sixmark fleet --help",

@@ -46,6 +46,7 @@ pub fn document_text(document: &Document, detail: Detail) -> String {
         Document::Study(result) => sixmark_study::sheet::study_text(result),
         Document::Vitals(result) => vitals_text(result),
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_text(result),
+        Document::Check(result) => sixmark_check::sheet::check_text(result),
         Document::Doctor(result) => doctor_text(result, doctor_detail(detail)),
     }
 }

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+use sixmark_check::check_result as check;
+use sixmark_check::check_result::CheckResult;
 use sixmark_compare::comparison_result as comparison;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_design::study_result as study;
@@ -37,10 +39,12 @@ pub enum Document {
     Traffic(Box<TrafficResult>),
     /// `sixmark.doctor/1`, of `sixmark doctor`.
     Doctor(Box<DoctorResult>),
+    /// `sixmark.check/1`, of `sixmark check`.
+    Check(Box<CheckResult>),
 }
 
 /// The formats that [`Document::parse`] reads, by name and version.
-const SCHEMAS: [&str; 7] = [
+const SCHEMAS: [&str; 8] = [
     result::SCHEMA,
     watch::SCHEMA,
     comparison::SCHEMA,
@@ -48,6 +52,7 @@ const SCHEMAS: [&str; 7] = [
     vitals::SCHEMA,
     traffic::SCHEMA,
     doctor::SCHEMA,
+    check::SCHEMA,
 ];
 
 /// The `schema` field of every document, and `watched`, which only documents of `sixmark watch`
@@ -84,6 +89,7 @@ impl Document {
             vitals::SCHEMA => Ok(Document::Vitals(read_document(text)?)),
             traffic::SCHEMA => Ok(Document::Traffic(read_document(text)?)),
             doctor::SCHEMA => Ok(Document::Doctor(read_document(text)?)),
+            check::SCHEMA => Ok(Document::Check(read_document(text)?)),
             other if other.starts_with("sixmark.") => Err(format!(
                 "is a {other}, which this version does not read (it reads {}); if a newer sixmark wrote \
                  it, use that",
@@ -103,7 +109,8 @@ impl Document {
             Document::Watch(_)
             | Document::Vitals(_)
             | Document::Traffic(_)
-            | Document::Doctor(_) => return false,
+            | Document::Doctor(_)
+            | Document::Check(_) => return false,
         };
         // What can't be examined may hold some.
         value.map_or(true, |value| document_holds_secrets(&value))
@@ -119,6 +126,7 @@ impl Document {
             Document::Vitals(_) => vitals::SCHEMA,
             Document::Traffic(_) => traffic::SCHEMA,
             Document::Doctor(_) => doctor::SCHEMA,
+            Document::Check(_) => check::SCHEMA,
         }
     }
 
@@ -131,8 +139,8 @@ impl Document {
             Document::Study(result) => &result.warnings,
             Document::Vitals(result) => &result.warnings,
             Document::Traffic(result) => &result.warnings,
-            // Its findings are about the machine and not about figures.
-            Document::Doctor(_) => &[],
+            // Their findings are not about figures.
+            Document::Doctor(_) | Document::Check(_) => &[],
         }
     }
 }

@@ -115,7 +115,10 @@ impl ListHeadline {
             Document::Watch(result) => Ok(ListHeadline::of_watch(result)),
             Document::Comparison(result) => Ok(ListHeadline::of_comparison(result)),
             Document::Study(result) => Ok(ListHeadline::of_study(result)),
-            Document::Vitals(_) | Document::Traffic(_) | Document::Doctor(_) => Err(format!(
+            Document::Vitals(_)
+            | Document::Traffic(_)
+            | Document::Doctor(_)
+            | Document::Check(_) => Err(format!(
                 "is a {}, which the store does not keep; `sixmark report FILE` shows it",
                 document.schema()
             )),

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::report::documents::Document;
 use crate::report::headline::DocumentKind;
+use sixmark_check::check_result::CheckResult;
 use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::{ComparisonResult, SideName};
 use sixmark_design::study_result::StudyResult;
@@ -46,6 +47,7 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
             Document::Vitals(result) => write_vitals(&mut lines, named.name, result),
             Document::Traffic(result) => write_traffic(&mut lines, named.name, result),
             Document::Doctor(result) => write_doctor(&mut lines, named.name, result),
+            Document::Check(result) => write_check(&mut lines, named.name, result),
         }
     }
     lines.take()
@@ -162,6 +164,18 @@ fn write_traffic(lines: &mut CsvLines, document: &str, result: &TrafficResult) {
     }
     for flow in &result.flows {
         to.all(("flow", Some(flow.id.into()), flow.family.word()), flow);
+    }
+}
+
+/// Writes the verdict of each site, and the state of each check with what was found.
+fn write_check(lines: &mut CsvLines, document: &str, result: &CheckResult) {
+    let mut to = Figures { lines, document, kind: "check", started: &result.started };
+    for site in &result.sites {
+        to.one(("site", None, &site.url), "verdict", site.verdict.shown());
+        for finding in &site.findings {
+            to.one(("check", None, finding.check.name()), "state", finding.state.word());
+            to.one(("check", None, finding.check.name()), "found", &finding.found);
+        }
     }
 }
 

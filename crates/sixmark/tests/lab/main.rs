@@ -12,6 +12,7 @@ mod action;
 mod bare;
 mod bgp;
 mod black_hole;
+mod check;
 mod dead_families;
 mod dell;
 mod doctor;

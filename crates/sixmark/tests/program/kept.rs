@@ -139,6 +139,7 @@ fn test_data_covers_every_current_schema_and_store_version() {
         .collect();
     let written: BTreeSet<String> = [
         sixmark_result::result::SCHEMA,
+        sixmark_check::check_result::SCHEMA,
         sixmark_compare::comparison_result::SCHEMA,
         sixmark_doctor::doctor_result::SCHEMA,
         sixmark_design::study_result::SCHEMA,

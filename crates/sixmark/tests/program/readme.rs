@@ -49,6 +49,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("sixmark watch -i", "crates/sixmark/tests/packets/live.rs"),
     ("sixmark watch --in server", "crates/sixmark/tests/lab/tutorials.rs"),
     ("sixmark watch --port", "crates/sixmark/tests/packets/live.rs"),
+    ("sixmark check --in client", "crates/sixmark/tests/lab/check.rs"),
+    ("sixmark check --resolver", "crates/sixmark/tests/lab/check.rs"),
     ("sixmark vitals --in server", "crates/sixmark/tests/lab/vitals.rs"),
     ("sixmark run --truth", "crates/sixmark/tests/packets/exchanges.rs"),
     ("sixmark traffic --listen", "crates/sixmark/tests/program/traffic/mixes.rs"),

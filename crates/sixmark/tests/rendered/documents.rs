@@ -32,6 +32,7 @@ fn text_of(name: &str) -> &'static str {
         "vitals" => include_str!("../data/vitals.json"),
         "traffic" => include_str!("../data/traffic.json"),
         "doctor" => include_str!("../data/doctor.json"),
+        "check" => include_str!("../data/check.json"),
         other => panic!("no document is called {other}"),
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn begin_connect(way: &SocketRoute) -> io::Result<Begun> {
     // and times the connection without the queue of events.
     let peer = socket::peer(&fd).ok().map(|peer| peer.ip());
     let asked = peer.is_some() && way.ask_handshake;
-    let handshake = asked.then(|| path::handshake(&fd));
+    let handshake = asked.then(|| path::read_handshake(&fd));
     Ok(Begun { fd, called, returned, peer, handshake })
 }
 
@@ -59,7 +59,7 @@ pub(super) fn outcome_with_handshake(
 ) -> (Result<IpAddr, i32>, Option<TcpHandshake>) {
     let outcome = outcome(fd);
     let asked = asked && outcome.is_ok();
-    (outcome, asked.then(|| path::handshake(fd)))
+    (outcome, asked.then(|| path::read_handshake(fd)))
 }
 
 /// Returns the event for a connection that could not begin. The kernel has one error number for a

@@ -1,0 +1,232 @@
+//! Observing a site: its name, its addresses, and a few fetches from each of them.
+
+mod collected;
+mod fetch;
+mod hosts;
+mod resolver;
+mod trust;
+
+use std::collections::BTreeMap;
+use std::fs::read_to_string;
+use std::net::{IpAddr, SocketAddr};
+use std::thread;
+
+use sixmark_http::url::{Host, Url};
+use sixmark_names::ask::PORT;
+use sixmark_names::look_up;
+use sixmark_names::sources::{families_in_hosts, read_resolv_conf};
+use sixmark_sys::interface::in_zone;
+use sixmark_units::family::Family;
+use sixmark_units::random::Random;
+
+use crate::observed::{CheckedAddress, FetchPhase, ResolverRecords, SiteFetch, SiteObserved};
+use crate::special_address::describe_special;
+use fetch::{FetchedUrl, fetch};
+pub use trust::TrustedRoots;
+
+/// The most addresses of a site that are tried.
+const MOST_ADDRESSES: usize = 12;
+/// The most requests that are sent to a site, unless more are asked for.
+const MOST_REQUESTS: u32 = 60;
+/// After this many failures without a success an address is not tried again.
+const GIVE_UP_AFTER: usize = 2;
+
+/// How sites are checked.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    /// How often the site is fetched from each address.
+    pub repeat: u32,
+    /// True if the user asked for that many, however many requests that takes.
+    pub is_repeat_given: bool,
+    /// The resolvers that are asked; empty for those of the system, with its hosts file.
+    pub resolvers: Vec<SocketAddr>,
+    /// The fields that are added to requests.
+    pub headers: Vec<(String, String)>,
+    /// The certificates that are trusted.
+    pub roots: TrustedRoots,
+    /// The seed of the order of fetches.
+    pub seed: u64,
+}
+
+/// Observes a site. It sends at most 60 requests to it unless a number of fetches was given.
+pub fn observe_site(url: &Url, options: &CheckOptions) -> SiteObserved {
+    let mut observed = look_up_site(url, options);
+    let mut check = SiteChecker { url, options, searched: Vec::new(), requests: 0 };
+    check.fetch_all(&mut observed.addresses);
+    check.fetch_plain(&mut observed.addresses);
+    check.fetch_heads(&mut observed.addresses);
+    observed.requests = check.requests;
+    let fetches = || observed.addresses.iter().flat_map(|of| &of.fetches);
+    observed.redirect = hosts::redirect_host(url, fetches());
+    observed.page_hosts = hosts::page_hosts(url, &check.searched);
+    observed
+}
+
+/// Returns what is known of the names and addresses of a site.
+fn look_up_site(url: &Url, options: &CheckOptions) -> SiteObserved {
+    let mut observed = SiteObserved::default();
+    let mut addresses: Vec<IpAddr> = Vec::new();
+    match &url.host {
+        Host::Address(address, _) => addresses.push(*address),
+        Host::Name(name) => {
+            observed.name = Some(name.clone());
+            observed.resolvers = ask_resolvers(name, options);
+            if options.resolvers.is_empty() {
+                let found = look_up(name, &Family::BOTH);
+                addresses = found.addresses();
+                for (family, lookup) in found.families.iter() {
+                    if let Some(lookup) = lookup
+                        && !addresses.iter().any(|address| Family::of(*address) == family)
+                    {
+                        observed.no_address.insert(family, lookup.answer.to_string());
+                    }
+                }
+            } else {
+                addresses = addresses_of(&observed.resolvers);
+                observed.no_address = families_without(&addresses, &observed.resolvers);
+            }
+        }
+    }
+    addresses.truncate(MOST_ADDRESSES);
+    observed.addresses = addresses.into_iter().map(checked_address).collect();
+    observed
+}
+
+fn checked_address(address: IpAddr) -> CheckedAddress {
+    CheckedAddress {
+        address,
+        family: Family::of(address),
+        special: describe_special(address).map(str::to_owned),
+        fetches: Vec::new(),
+        plain: None,
+        head: None,
+    }
+}
+
+/// Asks the given resolvers, or those of the system unless its hosts file has the name.
+fn ask_resolvers(name: &str, options: &CheckOptions) -> Vec<ResolverRecords> {
+    let read = |path: &str| read_to_string(path).unwrap_or_default();
+    let resolvers = if options.resolvers.is_empty() {
+        let in_hosts = families_in_hosts(&read("/etc/hosts"), name);
+        if Family::BOTH.into_iter().any(|family| in_hosts[family]) {
+            return Vec::new();
+        }
+        let settings = read_resolv_conf(&read("/etc/resolv.conf"));
+        let at = settings.servers.iter();
+        at.filter_map(|of| in_zone(of.address, of.zone.as_deref(), PORT).ok()).collect()
+    } else {
+        options.resolvers.clone()
+    };
+    thread::scope(|scope| {
+        let ask = |at: &SocketAddr| {
+            let at = *at;
+            scope.spawn(move || resolver::ask_resolver(at, name))
+        };
+        let asked: Vec<_> = resolvers.iter().map(ask).collect();
+        asked.into_iter().filter_map(|asked| asked.join().ok()).collect()
+    })
+}
+
+/// Returns the addresses that the resolvers know, IPv6 first, each once.
+fn addresses_of(resolvers: &[ResolverRecords]) -> Vec<IpAddr> {
+    let mut addresses: Vec<IpAddr> = Vec::new();
+    for kind in ["AAAA", "A"] {
+        let queries = resolvers.iter().filter_map(|of| of.query(kind));
+        for address in queries.flat_map(|query| &query.records).filter_map(|text| text.parse().ok())
+        {
+            if !addresses.contains(&address) {
+                addresses.push(address);
+            }
+        }
+    }
+    addresses
+}
+
+fn families_without(
+    addresses: &[IpAddr],
+    resolvers: &[ResolverRecords],
+) -> BTreeMap<Family, String> {
+    let none = |family: &Family| !addresses.iter().any(|of| Family::of(*of) == *family);
+    let why = |family: Family| {
+        let kind = sixmark_names::message::name_record_type(family);
+        let said = resolvers
+            .iter()
+            .filter_map(|of| Some(format!("{}: {}", of.resolver, of.query(kind)?.describe())));
+        (family, said.collect::<Vec<_>>().join("; "))
+    };
+    Family::BOTH.into_iter().filter(none).map(why).collect()
+}
+
+/// Fetches a site from its addresses.
+struct SiteChecker<'a> {
+    url: &'a Url,
+    options: &'a CheckOptions,
+    /// The beginning of the first page that arrived.
+    searched: Vec<u8>,
+    requests: u32,
+}
+
+impl SiteChecker<'_> {
+    /// Fetches the site from each address in turn, in random order.
+    fn fetch_all(&mut self, addresses: &mut [CheckedAddress]) {
+        let mut random = Random::new(self.options.seed, 0);
+        let mut rounds = self.options.repeat;
+        if !self.options.is_repeat_given {
+            // Each address may also be fetched from with plain HTTP, and with HEAD.
+            let count = addresses.len().max(1) as u32;
+            rounds = rounds.min((MOST_REQUESTS / count).saturating_sub(2)).max(1);
+        }
+        for _ in 0..rounds {
+            let mut order: Vec<usize> = (0..addresses.len()).collect();
+            for last in (1..order.len()).rev() {
+                order.swap(last, random.below(last as u64 + 1) as usize);
+            }
+            for at in order {
+                if !is_given_up(&addresses[at]) {
+                    let found = self.fetch(self.url, "GET", addresses[at].address);
+                    addresses[at].fetches.push(found);
+                }
+            }
+        }
+    }
+
+    /// Fetches `/` over plain HTTP, if the site has the usual port of HTTPS.
+    fn fetch_plain(&mut self, addresses: &mut [CheckedAddress]) {
+        let Some(plain) = hosts::plain_url(self.url) else { return };
+        for of in addresses.iter_mut().filter(|of| !is_given_up(of)) {
+            of.plain = Some(self.fetch(&plain, "GET", of.address));
+        }
+    }
+
+    /// Asks for the head of the response where a response did not arrive completely.
+    fn fetch_heads(&mut self, addresses: &mut [CheckedAddress]) {
+        for of in addresses {
+            let is_cut =
+                |fetch: &SiteFetch| !fetch.is_complete() && fetch.reached >= FetchPhase::Wait;
+            if of.fetches.iter().any(is_cut) {
+                of.head = Some(self.fetch(self.url, "HEAD", of.address));
+            }
+        }
+    }
+
+    fn fetch(&mut self, url: &Url, method: &str, address: IpAddr) -> SiteFetch {
+        self.requests += 1;
+        let zone = match &self.url.host {
+            Host::Address(_, zone) => zone.as_deref(),
+            Host::Name(_) => None,
+        };
+        let to =
+            in_zone(address, zone, url.port).unwrap_or_else(|_| SocketAddr::new(address, url.port));
+        let (headers, roots) = (&self.options.headers, &self.options.roots);
+        let found = fetch(&FetchedUrl { url, method, headers, roots }, to);
+        if self.searched.is_empty() && found.fetch.status == Some(200) {
+            self.searched = found.searched;
+        }
+        found.fetch
+    }
+}
+
+/// Returns true if an address failed so often that it is not tried again.
+fn is_given_up(of: &CheckedAddress) -> bool {
+    of.fetches.len() >= GIVE_UP_AFTER && !of.fetches.iter().any(SiteFetch::is_complete)
+}

@@ -1,0 +1,61 @@
+//! What observations mean: a finding for each check, and the verdict.
+//!
+//! A difference counts only where the families differ more than a family differs from itself.
+
+mod names;
+mod path;
+mod reach;
+mod responses;
+mod sides;
+mod times;
+mod verdict;
+
+use sixmark_http::url::Url;
+use sixmark_why::divided_difference::DividedDifference;
+
+use crate::check_result::SiteResult;
+use crate::observed::SiteObserved;
+use crate::site_finding::{FindingState, SiteCheck, SiteFinding};
+use sides::SitePair;
+pub use times::CONFIDENCE;
+
+/// Judges what was observed of a site: all checks if `only` is empty.
+pub fn judge_site(url: &Url, observed: SiteObserved, only: &[SiteCheck]) -> SiteResult {
+    let pair = SitePair::of(url, &observed);
+    let (time, why) = times::judge_times(&pair);
+    let why = why.filter(|_| only.is_empty() || only.contains(&SiteCheck::Time));
+    let mut findings = [
+        names::judge_names(&pair),
+        reach::judge_reach(&pair),
+        responses::judge_responses(&pair),
+        path::judge_path(&pair),
+        vec![time, not_tried_http3(&pair)],
+    ]
+    .concat();
+    findings.retain(|finding| only.is_empty() || only.contains(&finding.check));
+    // Within a weight the order of the checks stands.
+    findings.sort_by_key(|finding| (order_of(finding), finding.check));
+    let (verdict, sentence) = verdict::judge_verdict(&pair, &findings, why.as_ref());
+    SiteResult { url: url.to_string(), verdict, sentence, findings, why, observed }
+}
+
+fn order_of(finding: &SiteFinding) -> (u8, Option<crate::site_finding::FindingWeight>) {
+    let state = match finding.state {
+        FindingState::Differs => 0,
+        FindingState::CantTell => 1,
+        FindingState::Same => 2,
+        FindingState::NotTried => 3,
+    };
+    (state, finding.weight)
+}
+
+fn not_tried_http3(pair: &SitePair<'_>) -> SiteFinding {
+    SiteFinding::not_tried(SiteCheck::Http3, "this version sends no HTTP/3 here")
+        .shown_by(format!("sixmark compare --http3 {}", pair.url))
+}
+
+/// What decides a verdict beside the findings.
+pub(crate) type WhySlower = Option<DividedDifference>;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! Findings about what TCP shows of the path.
+
+use std::collections::BTreeMap;
+
+use sixmark_units::family::Family;
+
+use super::sides::{SitePair, are_apart, list_values};
+use crate::observed::FetchTcp;
+use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
+
+/// IPv6's header is so much longer than IPv4's, in bytes, so that its segments are shorter.
+const HEADER_BYTES: u32 = 20;
+
+pub(super) fn judge_path(pair: &SitePair<'_>) -> Vec<SiteFinding> {
+    let checks = [
+        (SiteCheck::TcpOptions, judge_options as fn(&SitePair<'_>) -> SiteFinding),
+        (SiteCheck::SegmentSize, judge_segments),
+    ];
+    let judge = |(check, judge): (SiteCheck, fn(&SitePair<'_>) -> SiteFinding)| {
+        if pair.has_both() {
+            judge(pair)
+        } else {
+            SiteFinding::not_tried(check, "both families need a complete response")
+        }
+    };
+    checks.into_iter().map(judge).collect()
+}
+
+/// Whether TCP agreed on an option.
+type HasOption = fn(&FetchTcp) -> bool;
+
+const OPTIONS: [(&str, HasOption); 4] = [
+    ("SACK", |tcp| tcp.sack),
+    ("timestamps", |tcp| tcp.timestamps),
+    ("window scaling", |tcp| tcp.window_scaling),
+    ("ECN", |tcp| tcp.ecn),
+];
+
+fn judge_options(pair: &SitePair<'_>) -> SiteFinding {
+    let check = SiteCheck::TcpOptions;
+    let mut apart = Vec::new();
+    let mut agreed = Vec::new();
+    for (name, of) in OPTIONS {
+        let values =
+            |family: Family| pair.sides[family].values(|fetch| Some(of(fetch.tcp.as_ref()?)));
+        let [ipv6, ipv4] = Family::BOTH.map(values);
+        if are_apart(&ipv6, &ipv4) {
+            let with = if ipv6.contains_key(&true) { "IPv6" } else { "IPv4" };
+            apart.push(format!("{name} over {with} only"));
+        } else if ipv6.contains_key(&true) {
+            agreed.push(name);
+        }
+    }
+    if apart.is_empty() {
+        let agreed = if agreed.is_empty() { "none".to_owned() } else { agreed.join(", ") };
+        return SiteFinding::same(check, agreed);
+    }
+    // Without SACK or scaling a connection is slow as soon as segments are lost or the path is long.
+    let weight = if apart.iter().all(|of| of.starts_with("ECN") || of.starts_with("timestamps")) {
+        FindingWeight::Notice
+    } else {
+        FindingWeight::Worse
+    };
+    SiteFinding::differs(check, weight, WhoMends::Network, apart.join("; "))
+        .shown_by(format!("tcpdump -ni any 'tcp[tcpflags] & tcp-syn != 0 or ip6' # {}", pair.url))
+}
+
+fn judge_segments(pair: &SitePair<'_>) -> SiteFinding {
+    let check = SiteCheck::SegmentSize;
+    let sizes = |family: Family| pair.sides[family].values(|fetch| Some(fetch.tcp.as_ref()?.mss));
+    let [ipv6, ipv4] = Family::BOTH.map(sizes);
+    let said = format!("{} bytes over IPv6, {} over IPv4", list_values(&ipv6), list_values(&ipv4));
+    let least = |of: &BTreeMap<u32, usize>| of.keys().next().copied().unwrap_or(0);
+    let apart = least(&ipv6).abs_diff(least(&ipv4));
+    if apart == 0 || apart == HEADER_BYTES {
+        return SiteFinding::same(check, said);
+    }
+    SiteFinding::differs(check, FindingWeight::Notice, WhoMends::Network, said)
+        .shown_by(format!("tracepath {}", pair.url.server_name()))
+}

@@ -1,0 +1,174 @@
+//! `sixmark check`.
+
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime};
+
+use clap::builder::PossibleValuesParser;
+use sixmark_check::check_result::{CheckResult, SCHEMA, SiteResult};
+use sixmark_check::engine::{CheckOptions, TrustedRoots, observe_site};
+use sixmark_check::judge::judge_site;
+use sixmark_check::sheet::check_text;
+use sixmark_check::site_finding::{FindingState, SiteCheck};
+use sixmark_document::environment::environment;
+use sixmark_document::provenance::Tool;
+use sixmark_http::http1::request::parse_own_header;
+use sixmark_http::url::Url;
+use sixmark_names::ask::PORT;
+use sixmark_sys::command_error::CommandError;
+use sixmark_sys::output::Readers;
+
+use super::files::CommandFiles;
+use super::inside::InsideArgs;
+use super::out::{OutputPlace, complain, do_all, encoded, print};
+use super::report::write_page;
+use crate::report::documents::Document;
+
+/// The exit status if a check of --fail-if differs.
+const FAILED: u8 = 1;
+/// The name that stands for all checks after --fail-if.
+const ANY: &str = "any";
+/// How often a site is fetched from each address, unless that takes too many requests.
+const USUAL_REPEAT: u32 = 5;
+
+/// Say whether a site is as good over IPv6 as over IPv4, in a few dozen requests.
+///
+/// Looks the name up, fetches the URL a few times from every address of both families in random
+/// order, and compares what arrives: connections, TLS, status, fields, content, times. Each
+/// difference comes with what was found, who can mend it, and a command that shows it. It needs no
+/// privilege and sends at most 60 requests to a site, one at a time. The exit status is 0 whatever is
+/// found, unless --fail-if is given.
+#[derive(Debug, clap::Args)]
+pub(super) struct SiteCheckArgs {
+    /// URL of the site; repeatable
+    #[arg(value_name = "URL", required = true)]
+    urls: Vec<String>,
+
+    /// Fetch the URL N times from each address, however many requests that takes [default: 5, and at
+    /// most 60 requests]
+    #[arg(long, value_name = "N", help_heading = "Measurement")]
+    repeat: Option<NonZeroU32>,
+
+    /// Ask this resolver instead of the system's; repeatable
+    #[arg(long, value_name = "ADDR[:PORT]", help_heading = "Measurement")]
+    resolver: Vec<String>,
+
+    /// Judge only these checks
+    #[arg(
+        long,
+        value_name = "CHECK,...",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(check_names()),
+        help_heading = "Measurement"
+    )]
+    only: Vec<String>,
+
+    /// Exit with status 1 if the families differ in one of these checks, or in any; by the names in
+    /// the document (docs/check.md)
+    #[arg(
+        long,
+        value_name = "CHECK,...|any",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(check_names().chain([ANY])),
+        help_heading = "Measurement"
+    )]
+    fail_if: Vec<String>,
+
+    /// Add this field to requests; repeatable
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
+    headers: Vec<String>,
+
+    /// Trust the CA certificates in this PEM file
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    cacert: Option<PathBuf>,
+
+    /// Write the document (sixmark.check/1)
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    json: Option<OutputPlace>,
+
+    /// Write the report as one HTML page
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    html: Option<OutputPlace>,
+
+    #[command(flatten)]
+    inside: InsideArgs,
+}
+
+fn check_names() -> impl Iterator<Item = &'static str> {
+    SiteCheck::ALL.into_iter().map(SiteCheck::name)
+}
+
+/// Checks the sites, and prints what was found.
+pub(super) fn main(args: &SiteCheckArgs) -> Result<u8, CommandError> {
+    args.inside.go()?;
+    let files = CommandFiles::default().document("--json", args.json.as_ref());
+    files.document("--html", args.html.as_ref()).check()?;
+    let urls = read_urls(&args.urls)?;
+    let options = read_options(args)?;
+    let only: Vec<SiteCheck> = args.only.iter().filter_map(|name| SiteCheck::named(name)).collect();
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let begin = Instant::now();
+    let check = |url: &Url| judge_site(url, observe_site(url, &options), &only);
+    let sites: Vec<SiteResult> = urls.iter().map(check).collect();
+    let result = CheckResult {
+        schema: SCHEMA.to_owned(),
+        tool: Tool::of_this_program(),
+        started,
+        elapsed_s: begin.elapsed().as_secs_f64(),
+        environment: environment(Vec::new()),
+        sites,
+    };
+    let to_standard = [&args.json, &args.html].contains(&&Some(OutputPlace::Standard));
+    let printed = if to_standard { Ok(()) } else { print(&check_text(&result)) };
+    let document = encoded(&result)?;
+    let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
+    let failed = failed_gates(&result, &args.fail_if);
+    let page = write_page(args.html.as_ref(), Readers::Umask, || Document::Check(Box::new(result)));
+    do_all([printed, written, page])?;
+    failed.iter().for_each(|line| complain(line));
+    Ok(if failed.is_empty() { 0 } else { FAILED })
+}
+
+fn read_urls(texts: &[String]) -> Result<Vec<Url>, CommandError> {
+    let read = |text: &String| text.parse::<Url>().map_err(CommandError::Usage);
+    texts.iter().map(read).collect()
+}
+
+fn read_options(args: &SiteCheckArgs) -> Result<CheckOptions, CommandError> {
+    let headers = args.headers.iter().map(|text| parse_own_header(text));
+    let headers = headers.collect::<Result<_, _>>().map_err(CommandError::Usage)?;
+    let resolvers: Result<_, _> = args.resolver.iter().map(|text| read_resolver(text)).collect();
+    Ok(CheckOptions {
+        repeat: args.repeat.map_or(USUAL_REPEAT, NonZeroU32::get),
+        is_repeat_given: args.repeat.is_some(),
+        resolvers: resolvers?,
+        headers,
+        roots: TrustedRoots::read(args.cacert.as_deref())?,
+        seed: SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos() as u64),
+    })
+}
+
+fn read_resolver(text: &str) -> Result<SocketAddr, CommandError> {
+    let address = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let at = address.map(|address| SocketAddr::new(address, PORT)).or_else(|_| text.parse());
+    at.map_err(|_| {
+        CommandError::Usage(format!(
+            "--resolver '{text}': not an address; give one as in 192.0.2.53 or [2001:db8::53]:53"
+        ))
+    })
+}
+
+/// Returns a line for each finding that --fail-if names.
+fn failed_gates(result: &CheckResult, names: &[String]) -> Vec<String> {
+    let is_named = |check: SiteCheck| names.iter().any(|name| name == ANY || name == check.name());
+    let of_site = |site: &SiteResult| {
+        let failed = site.of_state(FindingState::Differs).filter(|of| is_named(of.check));
+        failed
+            .map(|of| format!("failed: {} of {}: {}", of.check.name(), site.url, of.found))
+            .collect::<Vec<_>>()
+    };
+    result.sites.iter().flat_map(of_site).collect()
+}

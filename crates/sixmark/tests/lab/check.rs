@@ -1,0 +1,203 @@
+//! `sixmark check` in labs where the true answer is known.
+
+use serde_json::Value;
+use sixmark_testkit::forms::CHECK;
+use sixmark_testkit::lab::{Lab, without};
+use sixmark_testkit::name_server::{ResolverFiles, within_names};
+use sixmark_testkit::sixmark;
+
+const LAB: &str = r#"
+name = "checked"
+[hosts.client]
+[hosts.server]
+[links.way]
+between = ["client", "server"]
+delay = "5ms"
+ipv6 = { delay = "5ms" }
+[names]
+"www.test" = "server"
+[services.web]
+host = "server"
+command = ["{sixmark}", "origin", "--listen", "[{server.ipv6}]:80", "--listen", "{server.ipv4}:80"]
+"#;
+
+/// A server behind a link whose routers lose Packet Too Big of IPv6.
+const BLACK_HOLE: &str = r#"
+name = "checked-hole"
+[hosts]
+client = {}
+near = { forwards = true }
+far = { forwards = true }
+server = {}
+[links]
+client = { between = ["client", "near"], mtu = 9000 }
+core = { between = ["near", "far"], mtu = 1500 }
+server = { between = ["far", "server"], mtu = 9000, toward.server.ipv6.packet_too_big = "drop" }
+[names]
+"www.test" = "server"
+[services.web]
+host = "server"
+command = ["{sixmark}", "origin", "--listen", "[{server.ipv6}]:80", "--listen", "{server.ipv4}:80"]
+"#;
+
+/// Checks a URL from the client of a lab.
+fn check(lab: &Lab, url: &str) -> Value {
+    let words = ["check", "--json", "-", "--in", "client", "--lab", lab.name(), url];
+    read(&sixmark(&words))
+}
+
+fn read(output: &std::process::Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    CHECK.check(&document);
+    document["sites"][0].clone()
+}
+
+/// Returns the checks in which the families differ.
+fn differing(site: &Value) -> Vec<&str> {
+    let findings = site["findings"].as_array().unwrap().iter();
+    let differs = findings.filter(|of| of["state"] == "differs");
+    differs.map(|of| of["check"].as_str().unwrap()).collect()
+}
+
+/// Returns what was found in a check.
+fn found<'a>(site: &'a Value, check: &str) -> &'a str {
+    let findings = site["findings"].as_array().unwrap();
+    let of = findings.iter().find(|of| of["check"] == check).unwrap();
+    of["found"].as_str().unwrap()
+}
+
+#[test]
+fn finds_nothing_in_a_healthy_site() {
+    if without(&[]) {
+        return;
+    }
+    let lab = Lab::up("checked", LAB, &[]);
+    for _ in 0..10 {
+        let site = check(&lab, "http://www.test/bytes/30000");
+        assert_eq!(differing(&site), [""; 0], "{site:#}");
+        assert_eq!(site["verdict"], "as_good", "{site:#}");
+        assert!(site["observed"]["requests"].as_u64().unwrap() <= 60, "{site:#}");
+    }
+}
+
+#[test]
+fn names_a_longer_path_as_the_cause_of_a_slower_family() {
+    if without(&[]) {
+        return;
+    }
+    let text = LAB.replace("ipv6 = { delay = \"5ms\" }", "ipv6 = { delay = \"25ms\" }");
+    let lab = Lab::up("checked-far", &text, &[]);
+    let site = check(&lab, "http://www.test/bytes/1000");
+    assert_eq!((differing(&site), &site["verdict"]), (vec!["time"], &"worse".into()), "{site:#}");
+    let parts = site["why"]["parts"].as_array().unwrap().iter();
+    let causes: Vec<&str> =
+        parts.filter(|of| of["is_cause"] == true).map(|of| of["part"].as_str().unwrap()).collect();
+    assert_eq!(causes, ["round_trips"], "{site:#}");
+}
+
+#[test]
+fn finds_a_family_that_is_refused_or_black_holed() {
+    if without(&[]) {
+        return;
+    }
+    let refused = LAB.replace("\"--listen\", \"[{server.ipv6}]:80\", ", "")
+        + "urls = [\"http://{server.ipv4}\"]\n";
+    let lab = Lab::up("checked-refused", &refused, &[]);
+    let site = check(&lab, "http://www.test/bytes/1000");
+    assert_eq!(
+        (differing(&site), &site["verdict"]),
+        (vec!["connect"], &"broken".into()),
+        "{site:#}"
+    );
+    assert!(found(&site, "connect").contains("refused"), "{site:#}");
+    drop(lab);
+    let lost = LAB.replace("ipv6 = { delay = \"5ms\" }", "ipv6 = { loss = \"100%\" }");
+    let lab = Lab::up("checked-lost", &lost, &[]);
+    let site = check(&lab, "http://www.test/bytes/1000");
+    assert_eq!(
+        (differing(&site), &site["verdict"]),
+        (vec!["connect"], &"broken".into()),
+        "{site:#}"
+    );
+    assert!(found(&site, "connect").contains("timed out"), "{site:#}");
+}
+
+/// Two servers with certificates of their own, one for each family.
+#[test]
+fn finds_another_certificate_and_blames_no_family_for_both() {
+    if without(&[]) {
+        return;
+    }
+    let (before, _) = LAB.split_once("[services.web]").unwrap();
+    let service = |name: &str, address: &str| {
+        format!(
+            "[services.{name}]\nhost = \"server\"\nurls = [\"https://{address}\"]\n\
+             command = [\"{{sixmark}}\", \"origin\", \"--tls\", \"--listen\", \"{address}:443\"]\n"
+        )
+    };
+    let both = service("web6", "[{server.ipv6}]") + &service("web4", "{server.ipv4}");
+    let lab = Lab::up("checked-twice", &format!("{before}{both}"), &[]);
+    let site = check(&lab, "https://www.test/bytes/1000");
+    assert_eq!(differing(&site), ["certificate"], "{site:#}");
+    assert_eq!(site["verdict"], "as_good", "{site:#}");
+    let fetch = &site["observed"]["addresses"][0]["fetches"][0];
+    assert_eq!((&fetch["protocol"], &fetch["status"]), (&"HTTP/2".into(), &200.into()), "{site:#}");
+    // A response that never ends, over both families.
+    let site = check(&lab, "https://www.test/stall/2000");
+    assert_eq!(site["verdict"], "cant_tell", "{site:#}");
+}
+
+#[test]
+fn tells_a_path_mtu_black_hole_from_a_dead_family() {
+    if without(&[]) {
+        return;
+    }
+    let lab = Lab::up("checked-hole", BLACK_HOLE, &[]);
+    let site = check(&lab, "http://www.test/bytes/30000");
+    let differs = differing(&site);
+    assert!(differs.contains(&"complete") && !differs.contains(&"connect"), "{site:#}");
+    assert_eq!(site["verdict"], "broken", "{site:#}");
+    assert!(found(&site, "complete").contains("like a path-MTU black hole"), "{site:#}");
+}
+
+/// The first label of a name says what the name server answers for A, then for AAAA.
+#[test]
+fn finds_what_resolvers_answer_wrongly() {
+    if without(&[]) {
+        return;
+    }
+    within_names(&ResolverFiles::default(), || {
+        for (name, expected, verdict) in [
+            ("ok-nodata.example", &["records"][..], "ipv4_only"),
+            ("nodata-ok.example", &["records"], "ipv6_only"),
+            ("ok-servfail.example", &["records", "resolvers"], "cant_tell"),
+            ("ok-silent.example", &["records", "resolvers"], "cant_tell"),
+            ("ok-nxdomain.example", &["records", "resolvers"], "cant_tell"),
+        ] {
+            let url = format!("http://{name}:9/");
+            let site = read(&sixmark(&["check", "--repeat", "1", "--json", "-", &url]));
+            assert_eq!(differing(&site), expected, "{name}: {site:#}");
+            assert_eq!(site["verdict"], verdict, "{name}: {site:#}");
+            // The resolver that is given is the same one.
+            let given = ["check", "--resolver", "127.0.0.1", "--repeat", "1", "--json", "-", &url];
+            assert_eq!(differing(&read(&sixmark(&given))), expected, "{name}: given");
+        }
+    });
+}
+
+/// Each mistake is one line, and nothing is sent.
+#[test]
+fn explains_bad_input_in_one_line() {
+    for (words, said) in [
+        (&["www.example.net"][..], "http"),
+        (&["http://www.example.net/", "--resolver", "here"], "--resolver"),
+        (&["https://www.example.net/", "--cacert", "/nowhere"], "--cacert"),
+        (&["http://www.example.net/", "--only", "everything"], "--only"),
+    ] {
+        let output = sixmark(&[&["check"], words].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {errors}");
+        assert!(errors.contains(said), "{words:?}: {errors}");
+    }
+}
