@@ -41,6 +41,7 @@ fn info(fd: &impl AsRawFd, bytes: &mut [u8; TCP_INFO_BYTES]) -> io::Result<usize
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
+    use std::os::fd::OwnedFd;
     use std::time::{Duration, Instant};
 
     use super::*;

@@ -140,7 +140,7 @@ fn judge_kinds(pair: &SitePair<'_>) -> SiteFinding {
         .filter_map(|of| Some(format!("{} is {}", of.address, of.special.as_ref()?)))
         .collect();
     if addresses.is_empty() {
-        return SiteFinding::not_tried(check, "there is no address");
+        return SiteFinding::not_tried(check, "no address is known");
     }
     let public = addresses.iter().filter(|of| of.special.is_none()).count();
     if special.is_empty() {
@@ -192,7 +192,7 @@ fn judge_dns64(pair: &SitePair<'_>) -> SiteFinding {
         .map(|of| of.address.to_string())
         .collect();
     if of_ipv6.is_empty() {
-        return SiteFinding::not_tried(check, "there is no address of IPv6");
+        return SiteFinding::not_tried(check, "no address of IPv6 is known");
     }
     if synthesised.is_empty() {
         return SiteFinding::same(check, "the addresses of IPv6 are the site’s own");

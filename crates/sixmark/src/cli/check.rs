@@ -32,13 +32,13 @@ const ANY: &str = "any";
 /// How often a site is fetched from each address, unless that takes too many requests.
 const USUAL_REPEAT: u32 = 5;
 
-/// Say whether a site is as good over IPv6 as over IPv4, in a few dozen requests.
+/// Report whether a site is as good over IPv6 as over IPv4, in a few dozen requests.
 ///
 /// Looks the name up, fetches the URL a few times from every address of both families in random
 /// order, and compares what arrives: connections, TLS, status, fields, content, times. Each
 /// difference comes with what was found, who can mend it, and a command that shows it. It needs no
-/// privilege and sends at most 60 requests to a site, one at a time. The exit status is 0 whatever is
-/// found, unless --fail-if is given.
+/// privilege and sends at most 60 requests to a site, one at a time. The exit status is 0 unless
+/// --fail-if is given.
 #[derive(Debug, clap::Args)]
 pub(super) struct SiteCheckArgs {
     /// URL of the site; repeatable
