@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sixmark_document::provenance::{Environment, Tool};
+use sixmark_units::family::Family;
 use sixmark_why::divided_difference::DividedDifference;
 
 use crate::observed::SiteObserved;
@@ -48,6 +49,9 @@ pub struct SiteResult {
     pub findings: Vec<SiteFinding>,
     /// Why the response times differ; null if they do not, or can't be compared.
     pub why: Option<DividedDifference>,
+    /// What clients of users would do, predicted from what was observed; empty unless both families
+    /// have addresses.
+    pub clients: Vec<ClientRace>,
     /// What was observed.
     pub observed: SiteObserved,
 }
@@ -57,6 +61,41 @@ impl SiteResult {
     pub fn of_state(&self, state: FindingState) -> impl Iterator<Item = &SiteFinding> {
         self.findings.iter().filter(move |finding| finding.state == state)
     }
+}
+
+/// What a client would do: a prediction by Happy Eyeballs from the times that were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClientRace {
+    /// The client.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub client: String,
+    /// Where the client's delays are from.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub source: String,
+    /// The outcome by the delay that is added to connections over IPv6; the first is without any.
+    pub points: Vec<RacePoint>,
+    /// The outcome if nothing were heard of any address of IPv6; null if no address connects.
+    pub ipv6_silent: Option<RacePoint>,
+    /// The largest delay that can be added to connections over IPv6 before IPv4 wins, in milliseconds,
+    /// at most 2,000; null if IPv4 wins without any.
+    pub tolerated_ms: Option<u32>,
+}
+
+/// The outcome of a race. Times are in milliseconds from the client's queries on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RacePoint {
+    /// What was added to connections over IPv6.
+    pub added_ms: u32,
+    /// The family of the connection.
+    pub family: Family,
+    /// When it is established.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub connected_ms: f64,
+    /// When the content is there.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub content_ms: f64,
 }
 
 /// Whether a site is as good over IPv6 as over IPv4.

@@ -11,6 +11,7 @@
 pub mod check_result;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
+pub mod happy_eyeballs;
 pub mod judge;
 pub mod observed;
 pub mod sheet;

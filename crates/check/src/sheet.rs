@@ -1,5 +1,7 @@
 //! A check as a sheet.
 
+mod race;
+
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write::{capitalised, write_time};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, terminal};
@@ -84,6 +86,7 @@ fn site_parts(site: &SiteResult, single: bool) -> Vec<Part> {
         let sides = WhySides { names: NAMES, confidence: CONFIDENCE };
         parts.extend(of("Why", sides.part_blocks(why)));
     }
+    parts.extend(of("What clients would do", race::race_blocks(site)));
     parts.extend(of("What is the same", short_table(site, "What is the same", FindingState::Same)));
     parts.extend(
         of("What was not tried", short_table(site, "What was not tried", FindingState::NotTried))

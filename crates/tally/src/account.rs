@@ -109,6 +109,22 @@ impl AccountTally {
         }
     }
 
+    /// Counts an exchange on an open connection without pauses within its response, with its parts in
+    /// nanoseconds: waiting to start, sending, the wait, and receiving.
+    #[inline]
+    pub fn record_usual(&mut self, [queue, send, wait, transfer]: [u64; 4]) {
+        let class = class_of(queue + send + wait + transfer);
+        if class >= self.classes.len() {
+            self.grow(class);
+        }
+        let Some(class) = self.classes.get_mut(class) else { return };
+        class.count += 1;
+        class.sums.queue += queue;
+        class.sums.send += send;
+        class.sums.wait += wait;
+        class.sums.transfer += transfer;
+    }
+
     #[cold]
     fn grow(&mut self, class: usize) {
         self.classes.resize_with(class + 1, AccountClass::default);

@@ -4,6 +4,7 @@
 
 mod names;
 mod path;
+mod race;
 mod reach;
 mod responses;
 mod sides;
@@ -36,7 +37,8 @@ pub fn judge_site(url: &Url, observed: SiteObserved, only: &[SiteCheck]) -> Site
     // Within a weight the order of the checks stands.
     findings.sort_by_key(|finding| (order_of(finding), finding.check));
     let (verdict, sentence) = verdict::judge_verdict(&pair, &findings, why.as_ref());
-    SiteResult { url: url.to_string(), verdict, sentence, findings, why, observed }
+    let clients = race::predict_races(&pair);
+    SiteResult { url: url.to_string(), verdict, sentence, findings, why, clients, observed }
 }
 
 fn order_of(finding: &SiteFinding) -> (u8, Option<crate::site_finding::FindingWeight>) {

@@ -100,8 +100,14 @@ impl Recorder {
         opening: OpeningTimes,
         [first, end]: [u64; 2],
     ) {
-        let parts = parts_of(exchange, opening, [first, end]);
-        self.tally[family].account.record(&parts, exchange.paused.flights);
+        let account = &mut self.tally[family].account;
+        match usual_parts(exchange, opening, [first, end]) {
+            Some(parts) => account.record_usual(parts),
+            None => {
+                let parts = parts_of(exchange, opening, [first, end]);
+                account.record(&parts, exchange.paused.flights);
+            }
+        }
         let phases = &mut self.tally[family].phases;
         phases.ttfb.record(first.saturating_sub(exchange.start));
         phases.transfer.record(end.saturating_sub(first));
@@ -257,6 +263,26 @@ impl Recorder {
             trace.tell(slot, connection, exchange, end);
         }
     }
+}
+
+/// Returns the parts of an exchange that used an open connection and whose response had no pauses, as
+/// most do: waiting to start, sending, the wait, and receiving. `None` of any other exchange, and if
+/// times are out of order.
+#[inline]
+fn usual_parts(
+    exchange: &Exchange,
+    opening: OpeningTimes,
+    [first, end]: [u64; 2],
+) -> Option<[u64; 4]> {
+    let Exchange { start, sent, arrived, .. } = *exchange;
+    let first = arrived.map_or(first, |at| at.min(first));
+    let is_usual = opening.secured <= start
+        && start <= sent
+        && sent <= first
+        && first <= end
+        && !exchange.paused.is_any();
+    let queue = exchange.due.map_or(0, |due| start.saturating_sub(due));
+    is_usual.then(|| [queue, sent - start, first - sent, end - first])
 }
 
 /// Returns the parts of an exchange whose response began at `first` and ended at `end`. They add up to

@@ -1,10 +1,14 @@
 //! `sixmark check` in labs where the true answer is known.
 
 use serde_json::Value;
+use sixmark_check::happy_eyeballs::{AddressFate, PROFILES, RaceProfile, RaceSetting, run_race};
 use sixmark_testkit::forms::CHECK;
 use sixmark_testkit::lab::{Lab, without};
 use sixmark_testkit::name_server::{ResolverFiles, within_names};
 use sixmark_testkit::sixmark;
+use sixmark_units::family::Family;
+
+const CURL: RaceProfile = PROFILES[4];
 
 const LAB: &str = r#"
 name = "checked"
@@ -199,5 +203,50 @@ fn explains_bad_input_in_one_line() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {errors}");
         assert!(errors.contains(said), "{words:?}: {errors}");
+    }
+}
+
+/// The server of a path that is 60 ms longer over IPv6. curl's own head start decides which family wins,
+/// as predicted.
+#[test]
+fn predicts_the_family_that_curl_connects_to() {
+    if without(&["curl"]) {
+        return;
+    }
+    let text = LAB.replace("ipv6 = { delay = \"5ms\" }", "ipv6 = { delay = \"35ms\" }");
+    let lab = Lab::up("checked-race", &text, &[]);
+    let site = check(&lab, "http://www.test/bytes/1000");
+    let clients = site["clients"].as_array().unwrap();
+    let curl = clients.iter().find(|of| of["client"] == "curl").unwrap();
+    // curl gives IPv6 200 ms; so much more may IPv6 take, less the 60 ms that it takes longer already.
+    let tolerated = curl["tolerated_ms"].as_f64().unwrap();
+    assert!((100.0..=160.0).contains(&tolerated), "{site:#}");
+    let connect_ms = |family: &str| {
+        let addresses = site["observed"]["addresses"].as_array().unwrap();
+        let of = addresses.iter().find(|of| of["family"] == family).unwrap();
+        let fetches = of["fetches"].as_array().unwrap().iter();
+        fetches.map(|of| of["connect_us"].as_f64().unwrap() / 1e3).fold(f64::MAX, f64::min)
+    };
+    let [ipv6, ipv4] = ["ipv6", "ipv4"].map(connect_ms);
+    for head_start in [5, 10, 20, 110, 150, 250] {
+        let setting = RaceSetting {
+            answers_ms: [0.0; 2],
+            fates: [vec![AddressFate::Connects(ipv6)], vec![AddressFate::Connects(ipv4)]],
+        };
+        let profile = RaceProfile { attempt_delay_ms: f64::from(head_start), ..CURL };
+        let predicted = run_race(profile, &setting).unwrap();
+        let option = head_start.to_string();
+        let words = ["curl", "-s", "-o", "/dev/null", "-w", "%{remote_ip} %{time_connect}"];
+        let race = ["--happy-eyeballs-timeout-ms", &option, "http://www.test/bytes/1000"];
+        let said = lab.says("client", &[&words[..], &race].concat());
+        let (address, seconds) = said.trim().split_once(' ').unwrap();
+        let family = Family::of(address.parse().unwrap());
+        assert_eq!(family, predicted.winner, "{head_start} ms: {said}, {predicted:?}");
+        // Nothing is established before its time; a busy machine makes it later.
+        let connected_ms = 1e3 * seconds.parse::<f64>().unwrap();
+        assert!(
+            connected_ms > predicted.connected_ms - 2.0,
+            "{head_start} ms: {said}, {predicted:?}"
+        );
     }
 }

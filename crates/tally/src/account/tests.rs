@@ -116,3 +116,16 @@ fn no_part_of_an_account_is_negative() {
         }
     }
 }
+
+#[test]
+fn an_exchange_on_an_open_connection_is_recorded_alike_either_way() {
+    let mut random = Random::new(3, 0);
+    let (mut whole, mut usual) = (AccountTally::default(), AccountTally::default());
+    for _ in 0..1_000 {
+        let [queue, send, wait, transfer] =
+            [1_000, 2_000, 30_000_000, 50_000].map(|most| random.below(most));
+        whole.record(&PerPart { queue, send, wait, transfer, ..PerPart::default() }, 0);
+        usual.record_usual([queue, send, wait, transfer]);
+    }
+    assert_eq!(whole, usual);
+}

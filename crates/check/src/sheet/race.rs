@@ -1,0 +1,103 @@
+//! What clients of users would do, as a table and a chart.
+
+use sixmark_sheet::Block;
+use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::write::write_time;
+
+use crate::check_result::{ClientRace, RacePoint, SiteResult};
+
+/// The delay that the chart shows at most, in milliseconds: beyond it nothing changes.
+const MOST_DRAWN_MS: u32 = 500;
+
+/// Returns the blocks; none if nothing was predicted.
+pub(super) fn race_blocks(site: &SiteResult) -> Vec<Block> {
+    if site.clients.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        Block::Table(race_table(&site.clients)),
+        Block::Aside(
+            "Predicted by Happy Eyeballs (RFC 8305) from the times that were measured: the answers of the \
+             first resolver, the connections to each address, the response. The clients’ own delays are \
+             published figures."
+                .to_owned(),
+        ),
+        Block::Charts(vec![race_chart(&site.clients)]),
+    ]
+}
+
+fn time_cell(of: Option<&RacePoint>) -> SheetCell {
+    match of {
+        Some(of) => {
+            let text = format!("{} ({})", write_time(of.content_ms * 1e3), of.family);
+            SheetCell::Number(text, of.content_ms)
+        }
+        None => "never".into(),
+    }
+}
+
+fn race_table(clients: &[ClientRace]) -> Table {
+    let columns = vec![
+        Column::words("Client"),
+        Column::number("Content after"),
+        Column::number("If IPv6 were silent"),
+        Column::number("IPv6 may be slower by"),
+        Column::words("Delays from").off_terminal(),
+    ];
+    let row = |of: &ClientRace| {
+        let tolerated = match of.tolerated_ms {
+            Some(ms) => SheetCell::Number(format!("{ms} ms"), f64::from(ms)),
+            None => "IPv4 wins".into(),
+        };
+        let cells = vec![
+            time_cell(of.points.first()),
+            time_cell(of.ipv6_silent.as_ref()),
+            tolerated,
+            of.source.as_str().into(),
+        ];
+        Row::new(of.client.as_str(), cells)
+    };
+    Table::new("What clients would do", columns, clients.iter().map(row).collect())
+}
+
+fn race_chart(clients: &[ClientRace]) -> Chart {
+    let drawn = |of: &ClientRace| -> Vec<RacePoint> {
+        of.points.iter().filter(|point| point.added_ms <= MOST_DRAWN_MS).copied().collect()
+    };
+    let xs: Vec<f64> =
+        clients.first().map_or(Vec::new(), drawn).iter().map(|of| f64::from(of.added_ms)).collect();
+    let series = clients.iter().enumerate().map(|(side, of)| {
+        let ys = drawn(of).iter().map(|point| Some(point.content_ms * 1e3)).collect();
+        Series::new(of.client.clone(), side, Mark::Points, ys)
+    });
+    let series: Vec<Series> = series.collect();
+    let most = series.iter().flat_map(|of| of.ys.iter().flatten().copied());
+    Chart {
+        title: "Time until the content is there".to_owned(),
+        about: "Each line is a client: how long it takes until the content is there, by the delay that is \
+                added to connections over IPv6."
+            .to_owned(),
+        table: chart_table(clients),
+        x: Axis {
+            suffix: " ms".to_owned(),
+            ..Axis::linear("added to IPv6", Unit::Plain, 0.0, f64::from(MOST_DRAWN_MS))
+        },
+        y: Axis::from_zero("time until the content", Unit::Us, most),
+        labels: Vec::new(),
+        xs,
+        series,
+        bands: Vec::new(),
+    }
+}
+
+fn chart_table(clients: &[ClientRace]) -> Table {
+    let names = clients.iter().map(|of| Column::number(of.client.as_str()));
+    let columns = std::iter::once(Column::words("Added to IPv6")).chain(names).collect();
+    let added = clients.first().map_or(&[][..], |of| &of.points).iter().map(|of| of.added_ms);
+    let row = |ms: u32| {
+        let at = |of: &ClientRace| time_cell(of.points.iter().find(|point| point.added_ms == ms));
+        Row::new(format!("{ms} ms"), clients.iter().map(at).collect())
+    };
+    Table::new("Time until the content is there", columns, added.map(row).collect())
+}
