@@ -11,7 +11,7 @@ use crate::pauses::PauseSums;
 pub(super) type ConcurrencySlot = Token;
 
 /// One request and its response. Times are in nanoseconds of the driver's clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Exchange {
     /// The connection that carries it, or that is being opened for it.
     pub(super) slot: Slot,
@@ -30,14 +30,15 @@ pub(super) struct Exchange {
     /// count once its head is complete.
     pub(super) first: Option<u64>,
     /// When the first byte of the TLS record was received that [`first`](Exchange::first) completed;
-    /// without TLS, `first` itself.
-    pub(super) arrived: Option<u64>,
+    /// without TLS, `first` itself. Valid if there is a first byte.
+    pub(super) arrived: u64,
     /// How long before [`first`](Exchange::first) the kernel had received that byte, or bytes after
     /// it that were read together with it, in nanoseconds. `None` unless the connection is one of
     /// those with timestamps.
     pub(super) late: Option<u64>,
-    /// The pauses within the response so far.
-    pub(super) paused: PauseSums,
+    /// The pauses within the response so far. Most responses have none: a larger exchange would take
+    /// longer to copy.
+    pub(super) paused: Option<Box<PauseSums>>,
     /// The number of complete interim responses, and the time at which the first byte of the first
     /// one was received.
     pub(super) interims: u8,
@@ -60,7 +61,7 @@ impl Exchange {
         if self.first.is_some() {
             return;
         }
-        self.arrived = arrived.or(Some(at));
+        self.arrived = arrived.unwrap_or(at);
         (self.first, self.late) = (Some(at), late);
         match self.phase {
             // The response began before the request was sent completely, so there is no wait.
@@ -95,7 +96,7 @@ impl Exchange {
         if self.phase == FailurePhase::Transfer {
             self.phase = FailurePhase::Wait;
         }
-        self.paused = PauseSums::default();
+        self.paused = None;
         self.first.take()
     }
 
@@ -109,7 +110,7 @@ impl Exchange {
     pub(super) fn start_over(&mut self) {
         self.phase = FailurePhase::Send;
         (self.first, self.interim, self.interims) = (None, None, 0);
-        self.paused = PauseSums::default();
+        self.paused = None;
     }
 
     /// Records that the last byte of the request was handed over.
@@ -121,3 +122,6 @@ impl Exchange {
         }
     }
 }
+
+// What is at most so large is copied without a call of memcpy.
+const _: () = assert!(size_of::<Exchange>() <= 128);

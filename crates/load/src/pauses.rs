@@ -34,14 +34,6 @@ pub(super) struct PauseSums {
     pub(super) others_ns: u64,
 }
 
-impl PauseSums {
-    /// Returns true if there is any pause.
-    #[inline]
-    pub(super) fn is_any(&self) -> bool {
-        self.flights_ns | self.recovery_ns | self.others_ns != 0
-    }
-}
-
 impl Default for PauseClock {
     fn default() -> PauseClock {
         PauseClock { received: 0, shortest: u64::MAX, longest_of_flight: 0, out_of_order: 0 }

@@ -10,6 +10,8 @@ use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 
 /// The most causes that the sentence names; the table has all.
 const MOST_NAMED: usize = 3;
+/// Less than this is rounding, in microseconds.
+const LEAST_REST_US: f64 = 0.005;
 /// What the parts leave is said from this share of the difference on.
 const TOLD_UNEXPLAINED: f64 = 0.1;
 
@@ -214,7 +216,9 @@ fn part_row(of: &PartOfDifference, step: SheetCell) -> Row {
 }
 
 fn rest_row(why: &DividedDifference, step: SheetCell) -> Row {
-    let (rest, share) = (why.unexplained_us, why.unexplained_us / why.difference_us.value);
+    // Rounding alone leaves no sign.
+    let rest = if why.unexplained_us.abs() < LEAST_REST_US { 0.0 } else { why.unexplained_us };
+    let share = rest / why.difference_us.value;
     Row::new(
         "Unexplained",
         vec![

@@ -105,7 +105,8 @@ impl Recorder {
             Some(parts) => account.record_usual(parts),
             None => {
                 let parts = parts_of(exchange, opening, [first, end]);
-                account.record(&parts, exchange.paused.flights);
+                let flights = exchange.paused.as_ref().map_or(0, |paused| paused.flights);
+                account.record(&parts, flights);
             }
         }
         let phases = &mut self.tally[family].phases;
@@ -274,13 +275,13 @@ fn usual_parts(
     opening: OpeningTimes,
     [first, end]: [u64; 2],
 ) -> Option<[u64; 4]> {
-    let Exchange { start, sent, arrived, .. } = *exchange;
-    let first = arrived.map_or(first, |at| at.min(first));
+    let (start, sent) = (exchange.start, exchange.sent);
+    let first = exchange.arrived.min(first);
     let is_usual = opening.secured <= start
         && start <= sent
         && sent <= first
         && first <= end
-        && !exchange.paused.is_any();
+        && exchange.paused.is_none();
     let queue = exchange.due.map_or(0, |due| start.saturating_sub(due));
     is_usual.then(|| [queue, sent - start, first - sent, end - first])
 }
@@ -295,8 +296,8 @@ fn parts_of(exchange: &Exchange, opening: OpeningTimes, [first, end]: [u64; 2]) 
     let secured = opening.secured.clamp(connected, end);
     let sent = exchange.sent.clamp(secured, end);
     // The response began to arrive with the first byte of its TLS record.
-    let first = exchange.arrived.map_or(first, |at| at.min(first)).clamp(sent, end);
-    let paused = &exchange.paused;
+    let first = exchange.arrived.min(first).clamp(sent, end);
+    let paused = exchange.paused.as_deref().copied().unwrap_or_default();
     let flights = paused.flights_ns.min(end - first);
     let recovery = paused.recovery_ns.min(end - first - flights);
     let pauses = paused.others_ns.min(end - first - flights - recovery);

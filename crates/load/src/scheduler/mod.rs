@@ -22,7 +22,6 @@ use sixmark_tally::outcome::FailurePhase;
 use sixmark_units::family::Family;
 
 use super::exchange::{ConcurrencySlot, Exchange};
-use super::pauses::PauseSums;
 use super::prepare::PreparedLoad;
 use super::recorder::Recorder;
 use arrivals::Arrivals;
@@ -336,9 +335,9 @@ fn exchange(scheduled: &ScheduledExchange, slot: Slot, now: u64) -> Exchange {
         start: now,
         sent: 0,
         first: None,
-        arrived: None,
+        arrived: 0,
         late: None,
-        paused: PauseSums::default(),
+        paused: None,
         interims: 0,
         interim: None,
         tries: 0,

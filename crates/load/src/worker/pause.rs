@@ -26,7 +26,7 @@ impl<D: Driver> Worker<'_, D> {
                 // A stream may have begun without a datagram of its own.
                 if let Some(first) = begun(exchange.first) {
                     let ns = at.saturating_sub(before.max(first));
-                    clock.attribute(ns, is_recovery, &mut exchange.paused);
+                    clock.attribute(ns, is_recovery, exchange.paused.get_or_insert_default());
                 }
             }
         }
