@@ -43,6 +43,8 @@ pub enum SiteCheck {
     TcpOptions,
     /// The largest segments are equal but for the headers.
     SegmentSize,
+    /// Connections and requests are sent again as rarely.
+    Retransmissions,
     /// Responses take equally long.
     Time,
     /// HTTP/3 is served alike.
@@ -51,7 +53,7 @@ pub enum SiteCheck {
 
 impl SiteCheck {
     /// All checks.
-    pub const ALL: [SiteCheck; 20] = [
+    pub const ALL: [SiteCheck; 21] = [
         SiteCheck::Records,
         SiteCheck::Resolvers,
         SiteCheck::AddressKinds,
@@ -70,6 +72,7 @@ impl SiteCheck {
         SiteCheck::PageHosts,
         SiteCheck::TcpOptions,
         SiteCheck::SegmentSize,
+        SiteCheck::Retransmissions,
         SiteCheck::Time,
         SiteCheck::Http3,
     ];
@@ -95,6 +98,7 @@ impl SiteCheck {
             SiteCheck::PageHosts => "page-hosts",
             SiteCheck::TcpOptions => "tcp-options",
             SiteCheck::SegmentSize => "segment-size",
+            SiteCheck::Retransmissions => "retransmissions",
             SiteCheck::Time => "time",
             SiteCheck::Http3 => "http3",
         }
@@ -126,6 +130,7 @@ impl SiteCheck {
             SiteCheck::PageHosts => "hosts that the page names",
             SiteCheck::TcpOptions => "TCP options",
             SiteCheck::SegmentSize => "largest segments",
+            SiteCheck::Retransmissions => "SYNs and requests sent again",
             SiteCheck::Time => "response times",
             SiteCheck::Http3 => "HTTP/3",
         }

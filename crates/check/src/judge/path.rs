@@ -8,6 +8,8 @@ use super::sides::{SitePair, are_apart, list_values};
 use crate::observed::FetchTcp;
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 
+/// Fewer fetches with a retransmission may be chance.
+const FEWEST_AGAIN: u32 = 3;
 /// IPv6's header is so much longer than IPv4's, in bytes, so that its segments are shorter.
 const HEADER_BYTES: u32 = 20;
 
@@ -15,6 +17,7 @@ pub(super) fn judge_path(pair: &SitePair<'_>) -> Vec<SiteFinding> {
     let checks = [
         (SiteCheck::TcpOptions, judge_options as fn(&SitePair<'_>) -> SiteFinding),
         (SiteCheck::SegmentSize, judge_segments),
+        (SiteCheck::Retransmissions, judge_retransmissions),
     ];
     let judge = |(check, judge): (SiteCheck, fn(&SitePair<'_>) -> SiteFinding)| {
         if pair.has_both() {
@@ -63,6 +66,25 @@ fn judge_options(pair: &SitePair<'_>) -> SiteFinding {
     };
     SiteFinding::differs(check, weight, WhoMends::Network, apart.join("; "))
         .shown_by(format!("tcpdump -ni any 'tcp[tcpflags] & tcp-syn != 0 or ip6' # {}", pair.url))
+}
+
+/// Compares how many fetches needed a retransmission. Where most over one family do and none over the
+/// other, that is not chance.
+fn judge_retransmissions(pair: &SitePair<'_>) -> SiteFinding {
+    let check = SiteCheck::Retransmissions;
+    let counts = Family::BOTH.map(|family| {
+        let fetches = pair.sides[family].complete().filter_map(|fetch| fetch.tcp);
+        fetches
+            .fold([0, 0], |[again, all], tcp| [again + u32::from(tcp.retransmitted > 0), all + 1])
+    });
+    let [[again6, all6], [again4, all4]] = counts;
+    let said = format!("{again6} of {all6} fetches over IPv6, {again4} of {all4} over IPv4");
+    let is_most = |[again, all]: [u32; 2]| again >= FEWEST_AGAIN && 2 * again > all;
+    if !(is_most(counts[0]) && again4 == 0 || is_most(counts[1]) && again6 == 0) {
+        return SiteFinding::same(check, said);
+    }
+    SiteFinding::differs(check, FindingWeight::Worse, WhoMends::Network, said)
+        .shown_by(format!("tcpdump -ni any host {}", pair.url.server_name()))
 }
 
 fn judge_segments(pair: &SitePair<'_>) -> SiteFinding {

@@ -106,7 +106,7 @@ fn each_ipv6(of: &mut SiteObserved, change: impl Fn(&mut SiteFetch)) {
 }
 
 /// Each fault alone: what is found, and the verdict.
-const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 21] = [
+const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 22] = [
     (
         "refused",
         |of| fail(&mut of.addresses[0], FetchEnd::Refused, FetchPhase::Connect),
@@ -267,6 +267,18 @@ const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 21] = [
         "no SACK over IPv6",
         |of| each_ipv6(of, |fetch| fetch.tcp.as_mut().unwrap().sack = false),
         &["tcp-options"],
+        SiteVerdict::Worse,
+    ),
+    (
+        "the first SYN is lost over IPv6",
+        |of| {
+            each_ipv6(of, |fetch| {
+                fetch.connect_us += 1_000_000.0;
+                fetch.round_trip_us = None;
+                fetch.tcp.as_mut().unwrap().retransmitted = 1;
+            })
+        },
+        &["retransmissions", "time"],
         SiteVerdict::Worse,
     ),
     (

@@ -11,7 +11,7 @@ use sixmark_why::divide::{SideAccount, TestedPart, divide_difference};
 use sixmark_why::part::WhyPart;
 
 use super::WhySlower;
-use super::sides::SitePair;
+use super::sides::{SitePair, SiteSide};
 use crate::observed::SiteFetch;
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 
@@ -27,9 +27,7 @@ const FEWEST: usize = 3;
 /// Compares the times of the families' fetches, in the order in which they were made.
 pub(super) fn judge_times(pair: &SitePair<'_>) -> (SiteFinding, WhySlower) {
     let check = SiteCheck::Time;
-    let is_usual = |fetch: &&SiteFetch| fetch.tcp.is_none_or(|tcp| tcp.retransmitted == 0);
-    let [ipv6, ipv4] = Family::BOTH
-        .map(|family| pair.sides[family].complete().filter(is_usual).collect::<Vec<&SiteFetch>>());
+    let [ipv6, ipv4] = Family::BOTH.map(|family| usual_fetches(&pair.sides[family]));
     let pairs: Vec<[&SiteFetch; 2]> = ipv6.iter().zip(&ipv4).map(|(a, b)| [*a, *b]).collect();
     if pairs.is_empty() {
         let why = "both families need a complete response";
@@ -77,6 +75,14 @@ pub(super) fn judge_times(pair: &SitePair<'_>) -> (SiteFinding, WhySlower) {
         false => SiteFinding::cant_tell(check, format!("{said}: too few to tell")).shown_by(again),
     };
     (finding, None)
+}
+
+/// Returns the fetches without a retransmission: a lost segment is chance, and takes a second. If it is
+/// not, and too few remain, all fetches count.
+fn usual_fetches<'a>(side: &SiteSide<'a>) -> Vec<&'a SiteFetch> {
+    let is_usual = |fetch: &&SiteFetch| fetch.tcp.is_none_or(|tcp| tcp.retransmitted == 0);
+    let usual: Vec<&SiteFetch> = side.complete().filter(is_usual).collect();
+    if usual.len() < FEWEST { side.complete().collect() } else { usual }
 }
 
 /// The ratio of IPv6's time to IPv4's, with its interval.

@@ -10,23 +10,24 @@ use sixmark_check::check_result::{CheckResult, SCHEMA, SiteResult};
 use sixmark_check::engine::{CheckOptions, TrustedRoots, observe_site};
 use sixmark_check::judge::judge_site;
 use sixmark_check::sheet::check_text;
-use sixmark_check::site_finding::{FindingState, SiteCheck};
+use sixmark_check::site_finding::{FindingState, SiteCheck, SiteFinding};
 use sixmark_document::environment::environment;
 use sixmark_document::provenance::Tool;
 use sixmark_http::http1::request::parse_own_header;
 use sixmark_http::url::Url;
 use sixmark_names::ask::PORT;
+use sixmark_result::gate_result::GateResult;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output::Readers;
 
 use super::files::CommandFiles;
+use super::gates::status_of_gates;
 use super::inside::InsideArgs;
-use super::out::{OutputPlace, complain, do_all, encoded, print};
+use super::out::{OutputPlace, do_all, encoded, print};
 use super::report::write_page;
 use crate::report::documents::Document;
+use crate::report::junit;
 
-/// The exit status if a check of --fail-if differs.
-const FAILED: u8 = 1;
 /// The name that stands for all checks after --fail-if.
 const ANY: &str = "any";
 /// How often a site is fetched from each address, unless that takes too many requests.
@@ -93,6 +94,10 @@ pub(super) struct SiteCheckArgs {
     #[arg(long, value_name = "FILE|-", help_heading = "Output")]
     html: Option<OutputPlace>,
 
+    /// Write the checks as JUnit XML
+    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
+    junit: Option<OutputPlace>,
+
     #[command(flatten)]
     inside: InsideArgs,
 }
@@ -105,7 +110,8 @@ fn check_names() -> impl Iterator<Item = &'static str> {
 pub(super) fn main(args: &SiteCheckArgs) -> Result<u8, CommandError> {
     args.inside.go()?;
     let files = CommandFiles::default().document("--json", args.json.as_ref());
-    files.document("--html", args.html.as_ref()).check()?;
+    let files = files.document("--html", args.html.as_ref());
+    files.document("--junit", args.junit.as_ref()).check()?;
     let urls = read_urls(&args.urls)?;
     let options = read_options(args)?;
     let only: Vec<SiteCheck> = args.only.iter().filter_map(|name| SiteCheck::named(name)).collect();
@@ -121,15 +127,16 @@ pub(super) fn main(args: &SiteCheckArgs) -> Result<u8, CommandError> {
         environment: environment(Vec::new()),
         sites,
     };
-    let to_standard = [&args.json, &args.html].contains(&&Some(OutputPlace::Standard));
+    let to_standard = [&args.json, &args.html, &args.junit].contains(&&Some(OutputPlace::Standard));
     let printed = if to_standard { Ok(()) } else { print(&check_text(&result)) };
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
-    let failed = failed_gates(&result, &args.fail_if);
+    let gates = gates_of(&result, &args.fail_if);
+    let junit = args.junit.as_ref();
+    let suite = junit.map_or(Ok(()), |place| place.write(&junit::of_check(&result, &gates)));
     let page = write_page(args.html.as_ref(), Readers::Umask, || Document::Check(Box::new(result)));
-    do_all([printed, written, page])?;
-    failed.iter().for_each(|line| complain(line));
-    Ok(if failed.is_empty() { 0 } else { FAILED })
+    do_all([printed, written, suite, page])?;
+    Ok(status_of_gates(&gates, false))
 }
 
 fn read_urls(texts: &[String]) -> Result<Vec<Url>, CommandError> {
@@ -161,14 +168,19 @@ fn read_resolver(text: &str) -> Result<SocketAddr, CommandError> {
     })
 }
 
-/// Returns a line for each finding that --fail-if names.
-fn failed_gates(result: &CheckResult, names: &[String]) -> Vec<String> {
+/// Returns a gate for each check of each site that --fail-if names and that was tried. Without
+/// --fail-if there is one for each check, and none of them fails.
+fn gates_of(result: &CheckResult, names: &[String]) -> Vec<GateResult> {
     let is_named = |check: SiteCheck| names.iter().any(|name| name == ANY || name == check.name());
+    let gate = |site: &SiteResult, of: &SiteFinding| GateResult {
+        fail_if: format!("{} differs: {}", of.check.name(), site.url),
+        failed: is_named(of.check) && of.state == FindingState::Differs,
+        because: format!("{}: {}", of.state.word(), of.found),
+    };
     let of_site = |site: &SiteResult| {
-        let failed = site.of_state(FindingState::Differs).filter(|of| is_named(of.check));
-        failed
-            .map(|of| format!("failed: {} of {}: {}", of.check.name(), site.url, of.found))
-            .collect::<Vec<_>>()
+        let tried = site.findings.iter().filter(|of| of.state != FindingState::NotTried);
+        let named = tried.filter(|of| names.is_empty() || is_named(of.check));
+        named.map(|of| gate(site, of)).collect::<Vec<_>>()
     };
     result.sites.iter().flat_map(of_site).collect()
 }

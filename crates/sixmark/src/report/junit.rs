@@ -9,6 +9,7 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::report::headline::ListHeadline;
+use sixmark_check::check_result::{CheckResult, SiteVerdict};
 use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_compare::deciding::margin_text;
@@ -88,6 +89,26 @@ pub fn of_comparison(result: &ComparisonResult) -> String {
         },
         gates: &result.gates,
         warnings: &result.warnings,
+    }
+    .xml()
+}
+
+/// Returns the JUnit XML for the checks of `sixmark check`: a test case for each of `gates`.
+pub fn of_check(result: &CheckResult, gates: &[GateResult]) -> String {
+    let mut properties = properties(&result.tool, None, &result.environment);
+    for site in &result.sites {
+        properties.push((format!("verdict.{}", site.url), site.sentence.clone()));
+    }
+    let urls: Vec<&str> = result.sites.iter().map(|site| site.url.as_str()).collect();
+    let unknown = result.sites.iter().find(|site| site.verdict == SiteVerdict::CantTell);
+    Suite {
+        name: format!("sixmark check {}", urls.join(" ")),
+        started: &result.started,
+        elapsed_s: result.elapsed_s,
+        properties,
+        measured: unknown.map_or(Ok(()), |site| Err(site.sentence.clone())),
+        gates,
+        warnings: &[],
     }
     .xml()
 }
