@@ -134,6 +134,8 @@ pub struct CheckedAddress {
     pub fetches: Vec<SiteFetch>,
     /// A fetch of `/` over plain HTTP from port 80; null if it was not tried.
     pub plain: Option<SiteFetch>,
+    /// A fetch over HTTP/3; null if the site does not offer it.
+    pub http3: Option<SiteFetch>,
     /// A request with HEAD after a response did not arrive completely; null if it was not tried.
     pub head: Option<SiteFetch>,
 }

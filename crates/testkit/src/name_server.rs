@@ -1,7 +1,8 @@
 //! A name server whose answers the name in the question prescribes, in a network of its own.
 //!
 //! The first label with a hyphen says what there is for A, then for AAAA: `ok-servfail.example` has
-//! an IPv4 address, and the server fails when it is asked for IPv6 addresses.
+//! an IPv4 address, and the server fails when it is asked for IPv6 addresses. A name with the label
+//! `h3` has an HTTPS record that offers HTTP/3.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -95,6 +96,21 @@ fn answer_over_tcp(stream: &mut TcpStream) -> io::Result<()> {
     stream.write_all(&[&length, &response[..]].concat())
 }
 
+/// The type of HTTPS records (RFC 9460).
+const HTTPS: u16 = 65;
+
+/// Returns a response with an HTTPS record that offers HTTP/3.
+fn https_record(query: &[u8], question: &[u8]) -> Vec<u8> {
+    let mut response = query[..2].to_vec();
+    response.extend([0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+    response.extend(question);
+    // Priority 1, the name itself, and alpn=h3.
+    let data = [0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3'];
+    response.extend([0xc0, 12, 0, HTTPS as u8, 0, 1, 0, 0, 0, 60, 0, data.len() as u8]);
+    response.extend(data);
+    response
+}
+
 /// Returns the response; `None` for silence.
 fn answer(query: &[u8], over_tcp: bool) -> Option<Vec<u8>> {
     let (mut labels, mut at) = (Vec::new(), 12);
@@ -104,6 +120,9 @@ fn answer(query: &[u8], over_tcp: bool) -> Option<Vec<u8>> {
         at = end;
     }
     let kind = u16::from_be_bytes([query[at + 1], query[at + 2]]);
+    if kind == HTTPS && labels.iter().any(|label| label == "h3") {
+        return Some(https_record(query, &query[12..at + 5]));
+    }
     let what = match (labels.iter().find_map(|label| label.split_once('-')), kind) {
         (Some((of_a, _)), 1) => of_a,
         (Some((_, of_aaaa)), 28) => of_aaaa,

@@ -39,7 +39,7 @@ impl CollectedResponse {
         hex(&self.sum.clone().finalize())
     }
 
-    fn note_field(&mut self, name: &[u8], value: &[u8]) {
+    pub(super) fn note_field(&mut self, name: &[u8], value: &[u8]) {
         let name = String::from_utf8_lossy(name).to_ascii_lowercase();
         let text = |most: usize| {
             let value = &value[..value.len().min(most)];
@@ -59,7 +59,7 @@ impl CollectedResponse {
         }
     }
 
-    fn note_content(&mut self, bytes: &[u8]) {
+    pub(super) fn note_content(&mut self, bytes: &[u8]) {
         self.content_bytes += bytes.len() as u64;
         self.sum.update(bytes);
         let room = MOST_SEARCHED - self.searched.len();

@@ -168,7 +168,7 @@ fn try_fetch(
     Ok(())
 }
 
-fn micros(since: Instant) -> f64 {
+pub(super) fn micros(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e6
 }
 
@@ -337,18 +337,18 @@ fn check_length(collected: &CollectedResponse) -> Result<(), FailedFetch> {
 }
 
 /// When a response began and ended.
-struct ResponseClock {
+pub(super) struct ResponseClock {
     sent: Instant,
     first: Option<Instant>,
 }
 
 impl ResponseClock {
-    fn begin() -> ResponseClock {
+    pub(super) fn begin() -> ResponseClock {
         ResponseClock { sent: Instant::now(), first: None }
     }
 
     /// Notes that a part of the response arrived.
-    fn note(&mut self, fetch: &mut SiteFetch) {
+    pub(super) fn note(&mut self, fetch: &mut SiteFetch) {
         if self.first.is_none() {
             let now = Instant::now();
             self.first = Some(now);
@@ -357,7 +357,7 @@ impl ResponseClock {
         }
     }
 
-    fn end(&mut self, fetch: &mut SiteFetch) {
+    pub(super) fn end(&mut self, fetch: &mut SiteFetch) {
         self.note(fetch);
         fetch.transfer_us = self.first.map_or(0.0, micros);
     }

@@ -3,6 +3,7 @@
 mod collected;
 mod fetch;
 mod hosts;
+mod http3;
 mod resolver;
 mod trust;
 
@@ -55,6 +56,9 @@ pub fn observe_site(url: &Url, options: &CheckOptions) -> SiteObserved {
     check.fetch_all(&mut observed.addresses);
     check.fetch_plain(&mut observed.addresses);
     check.fetch_heads(&mut observed.addresses);
+    if offers_http3(&observed) {
+        check.fetch_http3(&mut observed.addresses);
+    }
     observed.requests = check.requests;
     let fetches = || observed.addresses.iter().flat_map(|of| &of.fetches);
     observed.redirect = hosts::redirect_host(url, fetches());
@@ -99,6 +103,7 @@ fn checked_address(address: IpAddr) -> CheckedAddress {
         special: describe_special(address).map(str::to_owned),
         fetches: Vec::new(),
         plain: None,
+        http3: None,
         head: None,
     }
 }
@@ -174,7 +179,7 @@ impl SiteChecker<'_> {
         if !self.options.is_repeat_given {
             // Each address may also be fetched from with plain HTTP, and with HEAD.
             let count = addresses.len().max(1) as u32;
-            rounds = rounds.min((MOST_REQUESTS / count).saturating_sub(2)).max(1);
+            rounds = rounds.min((MOST_REQUESTS / count).saturating_sub(3)).max(1);
         }
         for _ in 0..rounds {
             let mut order: Vec<usize> = (0..addresses.len()).collect();
@@ -209,14 +214,27 @@ impl SiteChecker<'_> {
         }
     }
 
-    fn fetch(&mut self, url: &Url, method: &str, address: IpAddr) -> SiteFetch {
-        self.requests += 1;
+    /// Fetches the site over HTTP/3 from each address that answers otherwise.
+    fn fetch_http3(&mut self, addresses: &mut [CheckedAddress]) {
+        let (url, headers, roots) = (self.url, &self.options.headers, &self.options.roots);
+        for of in addresses.iter_mut().filter(|of| of.fetches.iter().any(SiteFetch::is_complete)) {
+            self.requests += 1;
+            let what = FetchedUrl { url, method: "GET", headers, roots };
+            of.http3 = Some(http3::fetch_http3(&what, self.socket_address(of.address, url.port)));
+        }
+    }
+
+    fn socket_address(&self, address: IpAddr, port: u16) -> SocketAddr {
         let zone = match &self.url.host {
             Host::Address(_, zone) => zone.as_deref(),
             Host::Name(_) => None,
         };
-        let to =
-            in_zone(address, zone, url.port).unwrap_or_else(|_| SocketAddr::new(address, url.port));
+        in_zone(address, zone, port).unwrap_or_else(|_| SocketAddr::new(address, port))
+    }
+
+    fn fetch(&mut self, url: &Url, method: &str, address: IpAddr) -> SiteFetch {
+        self.requests += 1;
+        let to = self.socket_address(address, url.port);
         let (headers, roots) = (&self.options.headers, &self.options.roots);
         let found = fetch(&FetchedUrl { url, method, headers, roots }, to);
         if self.searched.is_empty() && found.fetch.status == Some(200) {
@@ -224,6 +242,17 @@ impl SiteChecker<'_> {
         }
         found.fetch
     }
+}
+
+/// Returns true if a response or an HTTPS record offers HTTP/3 on the same port.
+fn offers_http3(observed: &SiteObserved) -> bool {
+    let fetches = observed.addresses.iter().flat_map(|of| &of.fetches);
+    let in_fields = fetches
+        .filter_map(|fetch| fetch.fields.get("alt-svc"))
+        .any(|value| value.split(',').any(|of| of.trim_start().starts_with("h3=\":")));
+    let records = observed.resolvers.iter().filter_map(|of| of.query("HTTPS"));
+    let in_records = records.flat_map(|of| &of.records).any(|text| text.contains("h3"));
+    in_fields || in_records
 }
 
 /// Returns true if an address failed so often that it is not tried again.

@@ -30,7 +30,7 @@ pub fn judge_site(url: &Url, observed: SiteObserved, only: &[SiteCheck]) -> Site
         reach::judge_reach(&pair),
         responses::judge_responses(&pair),
         path::judge_path(&pair),
-        vec![time, not_tried_http3(&pair)],
+        vec![time, responses::judge_http3(&pair)],
     ]
     .concat();
     findings.retain(|finding| only.is_empty() || only.contains(&finding.check));
@@ -49,11 +49,6 @@ fn order_of(finding: &SiteFinding) -> (u8, Option<crate::site_finding::FindingWe
         FindingState::NotTried => 3,
     };
     (state, finding.weight)
-}
-
-fn not_tried_http3(pair: &SitePair<'_>) -> SiteFinding {
-    SiteFinding::not_tried(SiteCheck::Http3, "this version sends no HTTP/3 here")
-        .shown_by(format!("sixmark compare --http3 {}", pair.url))
 }
 
 /// What decides a verdict beside the findings.

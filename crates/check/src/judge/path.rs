@@ -94,7 +94,9 @@ fn judge_segments(pair: &SitePair<'_>) -> SiteFinding {
     let said = format!("{} bytes over IPv6, {} over IPv4", list_values(&ipv6), list_values(&ipv4));
     let least = |of: &BTreeMap<u32, usize>| of.keys().next().copied().unwrap_or(0);
     let apart = least(&ipv6).abs_diff(least(&ipv4));
-    if apart == 0 || apart == HEADER_BYTES {
+    // A window smaller than two segments bounds them too: they then vary within a family.
+    let varies = ipv6.len() > 1 || ipv4.len() > 1;
+    if varies || apart == 0 || apart == HEADER_BYTES {
         return SiteFinding::same(check, said);
     }
     SiteFinding::differs(check, FindingWeight::Notice, WhoMends::Network, said)

@@ -199,6 +199,41 @@ fn judge_fields(pair: &SitePair<'_>) -> SiteFinding {
         .shown_by(format!("curl -6 -sI {0}; curl -4 -sI {0}", pair.url))
 }
 
+/// Compares what HTTP/3 answers at each address, where it is offered.
+pub(super) fn judge_http3(pair: &SitePair<'_>) -> SiteFinding {
+    let check = SiteCheck::Http3;
+    let fetches = |family: Family| {
+        let of = pair.sides[family].addresses.iter().filter_map(|of| of.http3.as_ref());
+        of.collect::<Vec<&SiteFetch>>()
+    };
+    let [ipv6, ipv4] = Family::BOTH.map(fetches);
+    if ipv6.is_empty() || ipv4.is_empty() {
+        return SiteFinding::not_tried(
+            check,
+            "neither Alt-Svc nor an HTTPS record offers it to both",
+        );
+    }
+    let works = |of: &[&SiteFetch]| of.iter().filter(|fetch| fetch.is_complete()).count();
+    let describe = |of: &[&SiteFetch]| format!("{} of {} addresses", works(of), of.len());
+    let said = format!("IPv6: {}; IPv4: {}", describe(&ipv6), describe(&ipv4));
+    let command = format!("sixmark run --http3 -n 10 {}", pair.url);
+    match (works(&ipv6), works(&ipv4)) {
+        (0, 0) => SiteFinding::cant_tell(
+            check,
+            format!("it is offered, and nothing answers over QUIC; {said}"),
+        )
+        .shown_by(command),
+        (0, _) | (_, 0) => {
+            let said = format!("it is offered, and one family does not answer over QUIC; {said}");
+            SiteFinding::differs(check, FindingWeight::Worse, WhoMends::Server, said)
+                .shown_by(command)
+        }
+        (a, b) if a == ipv6.len() && b == ipv4.len() => SiteFinding::same(check, said),
+        _ => SiteFinding::cant_tell(check, format!("{said}: tried once for each address"))
+            .shown_by(command),
+    }
+}
+
 /// Compares contents with a control: what a family itself returns from fetch to fetch.
 fn judge_content(pair: &SitePair<'_>) -> SiteFinding {
     let check = SiteCheck::Content;

@@ -54,6 +54,7 @@ fn address(text: &str, random: &mut Random) -> CheckedAddress {
         special: describe_special(address).map(str::to_owned),
         fetches: (0..5).map(|_| fetch(random)).collect(),
         plain: Some(SiteFetch { status: Some(301), tls: None, ..fetch(random) }),
+        http3: None,
         head: None,
     }
 }
@@ -106,7 +107,7 @@ fn each_ipv6(of: &mut SiteObserved, change: impl Fn(&mut SiteFetch)) {
 }
 
 /// Each fault alone: what is found, and the verdict.
-const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 22] = [
+const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 23] = [
     (
         "refused",
         |of| fail(&mut of.addresses[0], FetchEnd::Refused, FetchPhase::Connect),
@@ -279,6 +280,15 @@ const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 22] = [
             })
         },
         &["retransmissions", "time"],
+        SiteVerdict::Worse,
+    ),
+    (
+        "HTTP/3 over IPv4 alone",
+        |of| {
+            of.addresses[0].http3 = Some(SiteFetch::default());
+            of.addresses[1].http3 = Some(fetch(&mut Random::new(1, 2)));
+        },
+        &["http3"],
         SiteVerdict::Worse,
     ),
     (

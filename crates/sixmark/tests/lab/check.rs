@@ -1,11 +1,14 @@
 //! `sixmark check` in labs where the true answer is known.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Child;
+
 use serde_json::Value;
 use sixmark_check::happy_eyeballs::{AddressFate, PROFILES, RaceProfile, RaceSetting, run_race};
 use sixmark_testkit::forms::CHECK;
 use sixmark_testkit::lab::{Lab, without};
 use sixmark_testkit::name_server::{ResolverFiles, within_names};
-use sixmark_testkit::sixmark;
+use sixmark_testkit::{command, sixmark};
 use sixmark_units::family::Family;
 
 const CURL: RaceProfile = PROFILES[4];
@@ -150,6 +153,52 @@ fn finds_another_certificate_and_blames_no_family_for_both() {
     // A response that never ends, over both families.
     let site = check(&lab, "https://www.test/stall/2000");
     assert_eq!(site["verdict"], "cant_tell", "{site:#}");
+}
+
+/// An HTTPS record offers HTTP/3: a server of IPv4 alone has it, and then both.
+#[test]
+fn finds_http3_that_one_family_does_not_serve() {
+    if without(&[]) {
+        return;
+    }
+    within_names(&ResolverFiles::default(), || {
+        let url = "https://ok-ok.h3.example/bytes/1000";
+        for (of_ipv6, expected) in
+            [(&[][..], &["http3", "certificate"][..]), (&["--http3"], &["certificate"])]
+        {
+            let ipv4 = OwnOrigin::start(&["--http3", "--listen", "127.0.0.1:443"]);
+            let ipv6 = OwnOrigin::start(&[of_ipv6, &["--listen", "[::1]:443"]].concat());
+            let site = read(&sixmark(&["check", "--json", "-", url]));
+            drop((ipv4, ipv6));
+            assert_eq!(differing(&site), expected, "{site:#}");
+            let of_ipv4 = site["observed"]["addresses"].as_array().unwrap().last().unwrap();
+            assert_eq!(of_ipv4["http3"]["status"], 200, "{site:#}");
+            assert_eq!(of_ipv4["http3"]["content_bytes"], 1_000, "{site:#}");
+        }
+    });
+}
+
+/// `sixmark origin --tls` in this network, until it is dropped.
+struct OwnOrigin(Child);
+
+impl OwnOrigin {
+    fn start(words: &[&str]) -> OwnOrigin {
+        let mut child = command(&[&["origin", "--tls"], words].concat()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("Ctrl-C") {
+            line.clear();
+            assert_ne!(lines.read_line(&mut line).unwrap(), 0, "the origin ended");
+        }
+        OwnOrigin(child)
+    }
+}
+
+impl Drop for OwnOrigin {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
 }
 
 #[test]
