@@ -27,6 +27,10 @@ pub struct SiteObserved {
     pub name: Option<String>,
     /// Why the system's look-up of a family found no address, by family; absent for one that did.
     pub no_address: BTreeMap<Family, String>,
+    /// The families whose look-up failed, so that it is not known whether they have an address.
+    pub unknown: Vec<Family>,
+    /// Why this machine can't reach a family at all, by family; absent for one that it can.
+    pub no_route: BTreeMap<Family, String>,
     /// What each resolver answered; empty if the name was not looked up in DNS.
     pub resolvers: Vec<ResolverRecords>,
     /// The addresses that were tried, in the order of the resolver.
@@ -95,6 +99,12 @@ pub struct QueryRecords {
 }
 
 impl QueryRecords {
+    /// Returns true if there is no answer to the question: an error, or none at all.
+    pub fn is_failure(&self) -> bool {
+        let is_error = self.rcode.as_deref().is_some_and(|rcode| rcode != "NOERROR");
+        self.end != QueryEnd::Answered || is_error
+    }
+
     /// Returns the answer in a few words.
     pub fn describe(&self) -> String {
         match (self.end, &self.rcode) {
@@ -144,6 +154,8 @@ pub struct CheckedAddress {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SiteFetch {
+    /// The number of its round, in which each address is fetched from once: 0 is the first.
+    pub round: u32,
     /// What came of it.
     pub end: FetchEnd,
     /// How far it came.
@@ -220,6 +232,8 @@ pub enum FetchEnd {
     Protocol,
     /// The content is longer than what is read.
     TooLong,
+    /// The content was still arriving when the time was over.
+    TooSlow,
 }
 
 impl FetchEnd {
@@ -235,6 +249,7 @@ impl FetchEnd {
             FetchEnd::Closed => "closed early",
             FetchEnd::Protocol => "not HTTP",
             FetchEnd::TooLong => "too long to read",
+            FetchEnd::TooSlow => "too slow to read",
         }
     }
 }

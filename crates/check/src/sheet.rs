@@ -98,7 +98,7 @@ fn site_parts(site: &SiteResult, single: bool) -> Vec<Part> {
 }
 
 fn finding_blocks(of: &SiteFinding) -> Vec<Block> {
-    let mended = of.mended_by.map(|who| format!(" To be mended by {}.", who.phrase()));
+    let mended = of.mended_by.map(|who| format!(" {} can fix it.", capitalised(who.phrase())));
     let mut blocks = vec![
         Block::Heading(capitalised(of.check.describe())),
         Block::Text(format!("{}.{}", capitalised(&of.found), mended.unwrap_or_default())),

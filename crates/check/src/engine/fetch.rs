@@ -1,6 +1,6 @@
 //! One fetch from one address: a new connection, a request and its response.
 
-use std::io::{self, ErrorKind, Read, Write as _};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,17 +45,48 @@ pub(super) struct FetchedSite {
     pub(super) searched: Vec<u8>,
 }
 
+/// A socket whose every read and write ends in time, also those that TLS makes by itself.
+struct TimedSocket {
+    socket: TcpStream,
+    until: Instant,
+}
+
+impl TimedSocket {
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.until.saturating_duration_since(Instant::now()).min(SILENCE_LIMIT);
+        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+impl Read for TimedSocket {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(Some(self.left()?))?;
+        self.socket.read(bytes)
+    }
+}
+
+impl Write for TimedSocket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(Some(self.left()?))?;
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
+
 /// A connection that carries HTTP.
 enum Carried {
-    Plain(TcpStream),
-    Secure(Box<StreamOwned<ClientConnection, TcpStream>>),
+    Plain(TimedSocket),
+    Secure(Box<StreamOwned<ClientConnection, TimedSocket>>),
 }
 
 impl Carried {
     fn socket(&self) -> &TcpStream {
         match self {
-            Carried::Plain(socket) => socket,
-            Carried::Secure(stream) => &stream.sock,
+            Carried::Plain(timed) => &timed.socket,
+            Carried::Secure(stream) => &stream.sock.socket,
         }
     }
 
@@ -66,12 +97,7 @@ impl Carried {
         }
     }
 
-    fn read(&mut self, piece: &mut [u8], until: Instant) -> io::Result<usize> {
-        let left = until.saturating_duration_since(Instant::now()).min(SILENCE_LIMIT);
-        if left.is_zero() {
-            return Err(ErrorKind::TimedOut.into());
-        }
-        self.socket().set_read_timeout(Some(left))?;
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
         let read = match self {
             Carried::Plain(socket) => socket.read(piece),
             Carried::Secure(stream) => stream.read(piece),
@@ -88,9 +114,18 @@ impl Carried {
 pub(super) fn fetch(what: &FetchedUrl<'_>, to: SocketAddr) -> FetchedSite {
     let mut fetch = SiteFetch::default();
     let mut collected = CollectedResponse::default();
+    let begin = Instant::now();
     if let Err(failed) = try_fetch(what, to, &mut fetch, &mut collected) {
         fetch.end = failed.end;
         fetch.why = Some(failed.why);
+    }
+    if fetch.end == FetchEnd::TimedOut
+        && collected.content_bytes > 0
+        && begin.elapsed() >= FETCH_LIMIT
+    {
+        fetch.end = FetchEnd::TooSlow;
+        fetch.why =
+            Some(format!("the content was still arriving after {} s", FETCH_LIMIT.as_secs()));
     }
     fetch.content_bytes = collected.content_bytes;
     fetch.location = collected.location.take();
@@ -149,18 +184,21 @@ fn try_fetch(
         fetch.round_trip_us = Some(nanos as f64 / 1e3);
     }
     socket.set_nodelay(true)?;
-    socket.set_write_timeout(Some(SILENCE_LIMIT))?;
-    let until = Instant::now() + FETCH_LIMIT;
+    let socket = TimedSocket { socket, until: Instant::now() + FETCH_LIMIT };
     let mut carried = match what.url.scheme {
         Scheme::Http => Carried::Plain(socket),
-        Scheme::Https => secure(what, socket, until, fetch)?,
+        Scheme::Https => secure(what, socket, fetch)?,
     };
+    // Whoever presents a certificate that is not accepted gets nothing of the user's.
+    let is_refused = fetch.tls.as_ref().is_some_and(|tls| tls.refused.is_some());
+    let headers = if is_refused { &[][..] } else { what.headers };
+    let what = &FetchedUrl { headers, ..*what };
     fetch.reached = FetchPhase::Wait;
     let is_http2 = fetch.tls.as_ref().is_some_and(|tls| tls.alpn.as_deref() == Some("h2"));
     let exchanged = if is_http2 {
-        exchange_http2(what, &mut carried, until, fetch, collected)
+        exchange_http2(what, &mut carried, fetch, collected)
     } else {
-        exchange_http1(what, &mut carried, until, fetch, collected)
+        exchange_http1(what, &mut carried, fetch, collected)
     };
     fetch.tcp = read_tcp(carried.socket());
     exchanged?;
@@ -177,7 +215,8 @@ fn read_tcp(socket: &TcpStream) -> Option<FetchTcp> {
     let options = info.options?;
     Some(FetchTcp {
         mss: info.mss,
-        retransmitted: info.retransmitted,
+        // Probes of what had arrived are no losses.
+        retransmitted: info.retransmitted.saturating_sub(info.duplicates.unwrap_or(0)),
         timestamps: options.timestamps,
         sack: options.sack,
         window_scaling: options.window_scaling,
@@ -187,8 +226,7 @@ fn read_tcp(socket: &TcpStream) -> Option<FetchTcp> {
 
 fn secure(
     what: &FetchedUrl<'_>,
-    mut socket: TcpStream,
-    until: Instant,
+    mut socket: TimedSocket,
     fetch: &mut SiteFetch,
 ) -> Result<Carried, FailedFetch> {
     let failed = |why: String| FailedFetch::new(FetchEnd::Tls, why);
@@ -201,11 +239,6 @@ fn secure(
     // What this program prepares is no part of the handshake.
     let begin = Instant::now();
     while client.is_handshaking() {
-        let left = until.saturating_duration_since(Instant::now()).min(SILENCE_LIMIT);
-        if left.is_zero() {
-            return Err(io::Error::from(ErrorKind::TimedOut).into());
-        }
-        socket.set_read_timeout(Some(left))?;
         client.complete_io(&mut socket)?;
     }
     fetch.tls_us = micros(begin);
@@ -236,7 +269,6 @@ fn facts_of(client: &ClientConnection, noting: &Arc<NotingVerifier>) -> FetchTls
 fn exchange_http1(
     what: &FetchedUrl<'_>,
     carried: &mut Carried,
-    until: Instant,
     fetch: &mut SiteFetch,
     collected: &mut CollectedResponse,
 ) -> Result<(), FailedFetch> {
@@ -252,7 +284,7 @@ fn exchange_http1(
     let mut clock = ResponseClock::begin();
     let mut piece = vec![0; PIECE];
     loop {
-        let length = carried.read(&mut piece, until)?;
+        let length = carried.read(&mut piece)?;
         let complete = if length == 0 {
             let early = |_| FailedFetch::new(FetchEnd::Closed, "the connection ended early");
             Some(reader.finish().map_err(early)?)
@@ -277,7 +309,6 @@ fn exchange_http1(
 fn exchange_http2(
     what: &FetchedUrl<'_>,
     carried: &mut Carried,
-    until: Instant,
     fetch: &mut SiteFetch,
     collected: &mut CollectedResponse,
 ) -> Result<(), FailedFetch> {
@@ -301,7 +332,7 @@ fn exchange_http2(
     let mut clock = ResponseClock::begin();
     let mut piece = vec![0; PIECE];
     loop {
-        let length = carried.read(&mut piece, until)?;
+        let length = carried.read(&mut piece)?;
         if length == 0 {
             return Err(FailedFetch::new(FetchEnd::Closed, "the connection ended early"));
         }

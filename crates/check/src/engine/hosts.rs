@@ -12,6 +12,8 @@ use crate::observed::{PageHost, SiteFetch};
 
 /// The most hosts of a page that are looked up.
 const MOST_HOSTS: usize = 16;
+/// The bytes before an attribute that are searched for the beginning of its tag.
+const LONGEST_TAG: usize = 1_024;
 /// The longest host that is looked up, in bytes: DNS carries no longer one.
 const LONGEST_HOST: usize = 253;
 
@@ -105,9 +107,10 @@ fn names_in(page: &[u8]) -> BTreeSet<String> {
 /// Returns true if the tag that is open at the end of a text is `<link`, which is fetched, and not
 /// `<a`, which a user may follow.
 fn is_of_link(before: &str) -> bool {
-    before.rfind('<').is_some_and(|at| {
-        let tag = before.as_bytes()[at..].get(..5);
-        tag.is_some_and(|tag| tag.eq_ignore_ascii_case(b"<link"))
+    // A tag is short: a page of attributes alone must not take long.
+    let near = &before.as_bytes()[before.len().saturating_sub(LONGEST_TAG)..];
+    near.iter().rposition(|byte| *byte == b'<').is_some_and(|at| {
+        near.get(at..at + 5).is_some_and(|tag| tag.eq_ignore_ascii_case(b"<link"))
     })
 }
 

@@ -47,7 +47,7 @@ async fn try_fetch(
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
     };
     let endpoint = Endpoint::client(SocketAddr::new(any, 0)).map_err(said)?;
-    let (config, _) = what.roots.config(&["h3"]).map_err(said)?;
+    let (config, noting) = what.roots.config(&["h3"]).map_err(said)?;
     let config = QuicClientConfig::try_from(config).map_err(said)?;
     let config = ClientConfig::new(Arc::new(config));
     let begin = Instant::now();
@@ -62,6 +62,8 @@ async fn try_fetch(
     fetch.connect_us = micros(begin);
     fetch.reached = FetchPhase::Wait;
     fetch.round_trip_us = Some(connection.rtt().as_secs_f64() * 1e6);
+    let headers = if noting.refused().is_some() { &[][..] } else { what.headers };
+    let what = &FetchedUrl { headers, ..*what };
     let exchanged = timeout(EXCHANGE_LIMIT, exchange(what, connection.clone(), fetch)).await;
     connection.close(0_u32.into(), b"");
     // The close is sent before the socket is.

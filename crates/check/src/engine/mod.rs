@@ -17,6 +17,7 @@ use sixmark_names::ask::PORT;
 use sixmark_names::look_up;
 use sixmark_names::sources::{families_in_hosts, read_resolv_conf};
 use sixmark_sys::interface::in_zone;
+use sixmark_sys::route::way_to;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
@@ -53,7 +54,9 @@ pub struct CheckOptions {
 pub fn observe_site(url: &Url, options: &CheckOptions) -> SiteObserved {
     let mut observed = look_up_site(url, options);
     let mut check = SiteChecker { url, options, searched: Vec::new(), requests: 0 };
-    check.fetch_all(&mut observed.addresses);
+    let skips: Vec<Family> = observed.no_route.keys().copied().collect();
+    check.fetch_all(&mut observed.addresses, &skips);
+    check.fetch_again(&mut observed.addresses);
     check.fetch_plain(&mut observed.addresses);
     check.fetch_heads(&mut observed.addresses);
     if offers_http3(&observed) {
@@ -79,6 +82,7 @@ fn look_up_site(url: &Url, options: &CheckOptions) -> SiteObserved {
                 let found = look_up(name, &Family::BOTH);
                 addresses = found.addresses();
                 for (family, lookup) in found.families.iter() {
+                    observed.unknown.extend(found.failure(family).map(|_| family));
                     if let Some(lookup) = lookup
                         && !addresses.iter().any(|address| Family::of(*address) == family)
                     {
@@ -88,12 +92,52 @@ fn look_up_site(url: &Url, options: &CheckOptions) -> SiteObserved {
             } else {
                 addresses = addresses_of(&observed.resolvers);
                 observed.no_address = families_without(&addresses, &observed.resolvers);
+                observed.unknown = families_unknown(&observed.resolvers);
             }
         }
     }
-    addresses.truncate(MOST_ADDRESSES);
+    observed.no_route = families_without_route(&addresses, url.port);
+    let addresses = some_of_both(addresses);
     observed.addresses = addresses.into_iter().map(checked_address).collect();
     observed
+}
+
+/// Returns the addresses, IPv6 first, but no more than are tried, and then as many of both families as
+/// there are.
+fn some_of_both(addresses: Vec<IpAddr>) -> Vec<IpAddr> {
+    let (ipv6, ipv4): (Vec<IpAddr>, Vec<IpAddr>) = addresses.iter().partition(|of| of.is_ipv6());
+    let half = MOST_ADDRESSES / 2;
+    let most6 = half.max(MOST_ADDRESSES.saturating_sub(ipv4.len()));
+    let most4 = MOST_ADDRESSES - ipv6.len().min(most6);
+    ipv6.into_iter().take(most6).chain(ipv4.into_iter().take(most4)).collect()
+}
+
+/// Returns why this machine can't reach any address of a family: it has no address or no route of that
+/// family. Nothing is sent.
+fn families_without_route(addresses: &[IpAddr], port: u16) -> BTreeMap<Family, String> {
+    let why = |family: Family| {
+        let mut of_family = addresses
+            .iter()
+            .filter(|of| Family::of(**of) == family)
+            .map(|of| SocketAddr::new(*of, port));
+        let first = of_family.next()?;
+        let error = way_to(first).err()?;
+        of_family.all(|of| way_to(of).is_err()).then(|| {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or(&text).to_owned();
+            (family, format!("this machine has no way to addresses of {family} ({text})"))
+        })
+    };
+    Family::BOTH.into_iter().filter_map(why).collect()
+}
+
+/// Returns the families about which no resolver answered.
+fn families_unknown(resolvers: &[ResolverRecords]) -> Vec<Family> {
+    let is_known = |family: &Family| {
+        let kind = sixmark_names::message::name_record_type(*family);
+        resolvers.iter().filter_map(|of| of.query(kind)).any(|query| !query.is_failure())
+    };
+    Family::BOTH.into_iter().filter(|family| !is_known(family)).collect()
 }
 
 fn checked_address(address: IpAddr) -> CheckedAddress {
@@ -173,7 +217,7 @@ struct SiteChecker<'a> {
 
 impl SiteChecker<'_> {
     /// Fetches the site from each address in turn, in random order.
-    fn fetch_all(&mut self, addresses: &mut [CheckedAddress]) {
+    fn fetch_all(&mut self, addresses: &mut [CheckedAddress], skips: &[Family]) {
         let mut random = Random::new(self.options.seed, 0);
         let mut rounds = self.options.repeat;
         if !self.options.is_repeat_given {
@@ -181,16 +225,28 @@ impl SiteChecker<'_> {
             let count = addresses.len().max(1) as u32;
             rounds = rounds.min((MOST_REQUESTS / count).saturating_sub(3)).max(1);
         }
-        for _ in 0..rounds {
+        for round in 0..rounds {
             let mut order: Vec<usize> = (0..addresses.len()).collect();
             for last in (1..order.len()).rev() {
                 order.swap(last, random.below(last as u64 + 1) as usize);
             }
             for at in order {
-                if !is_given_up(&addresses[at]) {
+                if !is_given_up(&addresses[at]) && !skips.contains(&addresses[at].family) {
                     let found = self.fetch(self.url, "GET", addresses[at].address);
-                    addresses[at].fetches.push(found);
+                    addresses[at].fetches.push(SiteFetch { round, ..found });
                 }
+            }
+        }
+    }
+
+    /// Fetches once more where the only try failed: one may be chance.
+    fn fetch_again(&mut self, addresses: &mut [CheckedAddress]) {
+        for of in addresses {
+            if let [only] = &of.fetches[..]
+                && !only.is_complete()
+            {
+                let found = self.fetch(self.url, "GET", of.address);
+                of.fetches.push(SiteFetch { round: 1, ..found });
             }
         }
     }
@@ -198,7 +254,7 @@ impl SiteChecker<'_> {
     /// Fetches `/` over plain HTTP, if the site has the usual port of HTTPS.
     fn fetch_plain(&mut self, addresses: &mut [CheckedAddress]) {
         let Some(plain) = hosts::plain_url(self.url) else { return };
-        for of in addresses.iter_mut().filter(|of| !is_given_up(of)) {
+        for of in addresses.iter_mut().filter(|of| !of.fetches.is_empty() && !is_given_up(of)) {
             of.plain = Some(self.fetch(&plain, "GET", of.address));
         }
     }
@@ -220,7 +276,13 @@ impl SiteChecker<'_> {
         for of in addresses.iter_mut().filter(|of| of.fetches.iter().any(SiteFetch::is_complete)) {
             self.requests += 1;
             let what = FetchedUrl { url, method: "GET", headers, roots };
-            of.http3 = Some(http3::fetch_http3(&what, self.socket_address(of.address, url.port)));
+            let to = self.socket_address(of.address, url.port);
+            let mut found = http3::fetch_http3(&what, to);
+            if !found.is_complete() {
+                self.requests += 1;
+                found = http3::fetch_http3(&what, to);
+            }
+            of.http3 = Some(found);
         }
     }
 
@@ -235,7 +297,10 @@ impl SiteChecker<'_> {
     fn fetch(&mut self, url: &Url, method: &str, address: IpAddr) -> SiteFetch {
         self.requests += 1;
         let to = self.socket_address(address, url.port);
-        let (headers, roots) = (&self.options.headers, &self.options.roots);
+        // What the user adds, such as credentials, is not sent in plain text beside an https:// URL.
+        let is_own = url.scheme == self.url.scheme;
+        let headers = if is_own { &self.options.headers[..] } else { &[] };
+        let roots = &self.options.roots;
         let found = fetch(&FetchedUrl { url, method, headers, roots }, to);
         if self.searched.is_empty() && found.fetch.status == Some(200) {
             self.searched = found.searched;

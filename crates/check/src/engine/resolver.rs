@@ -112,12 +112,15 @@ fn read_records(message: &Message, kind: RecordType, empty: QueryRecords) -> Que
             RData::CNAME(name) => found.aliases.push(name.0.to_string()),
             RData::HTTPS(service) => {
                 found.records.push(service.0.to_string());
+                // Hints of another target are addresses of that.
+                let is_own =
+                    service.0.target_name.is_root() || service.0.target_name == record.name;
                 for (_, value) in &service.0.svc_params {
                     match value {
-                        SvcParamValue::Ipv4Hint(hints) => {
+                        SvcParamValue::Ipv4Hint(hints) if is_own => {
                             found.hints.extend(hints.0.iter().map(|hint| IpAddr::V4(hint.0)));
                         }
-                        SvcParamValue::Ipv6Hint(hints) => {
+                        SvcParamValue::Ipv6Hint(hints) if is_own => {
                             found.hints.extend(hints.0.iter().map(|hint| IpAddr::V6(hint.0)));
                         }
                         _ => {}

@@ -20,11 +20,11 @@ use crate::site_finding::{FindingState, SiteCheck, SiteFinding};
 use sides::SitePair;
 pub use times::CONFIDENCE;
 
-/// Judges what was observed of a site: all checks if `only` is empty.
+/// Judges what was observed of a site. The verdict is on all checks; the findings are of those in `only`,
+/// or of all if it is empty.
 pub fn judge_site(url: &Url, observed: SiteObserved, only: &[SiteCheck]) -> SiteResult {
     let pair = SitePair::of(url, &observed);
     let (time, why) = times::judge_times(&pair);
-    let why = why.filter(|_| only.is_empty() || only.contains(&SiteCheck::Time));
     let mut findings = [
         names::judge_names(&pair),
         reach::judge_reach(&pair),
@@ -33,10 +33,10 @@ pub fn judge_site(url: &Url, observed: SiteObserved, only: &[SiteCheck]) -> Site
         vec![time, responses::judge_http3(&pair)],
     ]
     .concat();
-    findings.retain(|finding| only.is_empty() || only.contains(&finding.check));
     // Within a weight the order of the checks stands.
     findings.sort_by_key(|finding| (order_of(finding), finding.check));
     let (verdict, sentence) = verdict::judge_verdict(&pair, &findings, why.as_ref());
+    findings.retain(|finding| only.is_empty() || only.contains(&finding.check));
     let clients = race::predict_races(&pair);
     SiteResult { url: url.to_string(), verdict, sentence, findings, why, clients, observed }
 }

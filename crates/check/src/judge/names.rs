@@ -111,10 +111,7 @@ fn has_records(query: &QueryRecords) -> bool {
 /// way round; `None` if it does not.
 fn describe_wrong_answer(of: &ResolverRecords) -> Option<String> {
     let (aaaa, a) = (of.query("AAAA")?, of.query("A")?);
-    let fails = |query: &QueryRecords| {
-        let is_error = query.rcode.as_deref().is_some_and(|rcode| rcode != "NOERROR");
-        query.end == QueryEnd::Silent || is_error
-    };
+    let fails = QueryRecords::is_failure;
     let (wrong, right) = match (fails(aaaa) && has_records(a), fails(a) && has_records(aaaa)) {
         (true, _) => (aaaa, a),
         (_, true) => (a, aaaa),
@@ -202,7 +199,7 @@ fn judge_dns64(pair: &SitePair<'_>) -> SiteFinding {
         FindingWeight::Broken,
         WhoMends::Server,
         format!(
-            "{}: this network’s resolver made it of the IPv4 address (DNS64); the site itself has no IPv6",
+            "{}: this network’s resolver made it from the IPv4 address (DNS64); the site itself has no IPv6",
             synthesised.join(", ")
         ),
     )
@@ -218,7 +215,9 @@ fn judge_hints(pair: &SitePair<'_>) -> SiteFinding {
         return SiteFinding::not_tried(check, "the name has no HTTPS record");
     }
     let hints: BTreeSet<IpAddr> = records.iter().flat_map(|of| of.hints.iter().copied()).collect();
-    let known: BTreeSet<IpAddr> = pair.observed.addresses.iter().map(|of| of.address).collect();
+    let answers = resolvers.iter().flat_map(|of| &of.queries).flat_map(|query| &query.records);
+    let mut known: BTreeSet<IpAddr> = answers.filter_map(|text| text.parse().ok()).collect();
+    known.extend(pair.observed.addresses.iter().map(|of| of.address));
     let stale: Vec<String> = hints.difference(&known).map(IpAddr::to_string).collect();
     if stale.is_empty() {
         return SiteFinding::same(check, format!("{} hints, all among the addresses", hints.len()));

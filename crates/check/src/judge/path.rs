@@ -65,7 +65,7 @@ fn judge_options(pair: &SitePair<'_>) -> SiteFinding {
         FindingWeight::Worse
     };
     SiteFinding::differs(check, weight, WhoMends::Network, apart.join("; "))
-        .shown_by(format!("tcpdump -ni any 'tcp[tcpflags] & tcp-syn != 0 or ip6' # {}", pair.url))
+        .shown_by("tcpdump -ni any 'tcp[tcpflags] & tcp-syn != 0 or ip6'")
 }
 
 /// Compares how many fetches needed a retransmission. Where most over one family do and none over the

@@ -1,11 +1,15 @@
 //! Findings about connections, handshakes and complete responses of every address.
 
 use sixmark_http::url::Scheme;
+use sixmark_stats::{Count, fisher};
 use sixmark_units::family::Family;
 
-use super::sides::{SitePair, list_once};
+use super::sides::{SitePair, list_once, quoted};
 use crate::observed::{CheckedAddress, FetchEnd, FetchPhase, SiteFetch};
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
+
+/// Losses of one family count from this probability of chance on.
+const MOST_P: f64 = 0.05;
 
 pub(super) fn judge_reach(pair: &SitePair<'_>) -> Vec<SiteFinding> {
     let mut all = vec![
@@ -32,7 +36,7 @@ fn judge_plain(pair: &SitePair<'_>) -> SiteFinding {
     if ipv6.is_empty() || ipv4.is_empty() {
         return SiteFinding::not_tried(
             check,
-            "a URL of https:// on port 443 that both families serve has it",
+            "it needs an https:// URL on port 443 and both families",
         );
     }
     let describe = |of: &[&SiteFetch]| {
@@ -51,8 +55,10 @@ fn judge_plain(pair: &SitePair<'_>) -> SiteFinding {
     if works(&ipv6) == works(&ipv4) {
         return SiteFinding::cant_tell(check, format!("{said}: tried once for each address"));
     }
-    SiteFinding::differs(check, FindingWeight::Notice, WhoMends::Server, said)
-        .shown_by(format!("sixmark check http://{}/", pair.url.server_name()))
+    SiteFinding::differs(check, FindingWeight::Notice, WhoMends::Server, said).shown_by(format!(
+        "sixmark check {}",
+        quoted(format!("http://{}/", pair.url.server_name()))
+    ))
 }
 
 /// Returns the phases whose failures a check is about.
@@ -71,8 +77,9 @@ struct AddressFailures<'a> {
 }
 
 impl AddressFailures<'_> {
+    /// Returns true if nothing was complete in two tries or more.
     fn is_total(&self) -> bool {
-        !self.of.fetches.iter().any(SiteFetch::is_complete)
+        self.of.fetches.len() > 1 && !self.of.fetches.iter().any(SiteFetch::is_complete)
     }
 
     fn describe(&self) -> String {
@@ -85,65 +92,103 @@ impl AddressFailures<'_> {
 fn describe_failure(fetch: &SiteFetch) -> String {
     let phrase = fetch.end.phrase();
     match (&fetch.why, fetch.end) {
-        (Some(why), FetchEnd::Tls | FetchEnd::Protocol | FetchEnd::TooLong) => {
+        (Some(why), FetchEnd::Tls | FetchEnd::Protocol) => {
             format!("{phrase}: {why}")
         }
         _ => phrase.to_owned(),
     }
 }
 
-/// Judges the failures of a phase: which addresses have them, and whether that is the family's fault.
+/// Judges the failures of a phase: which addresses have them, and whether that is a family's fault.
 fn judge_phase(pair: &SitePair<'_>, check: SiteCheck) -> SiteFinding {
     let phases = phases_of(check);
-    let is_failure = |fetch: &&SiteFetch| {
-        !fetch.is_complete() && !fetch.is_rate_limited && phases.contains(&fetch.reached)
-    };
-    let of_address = |of: &'_ &CheckedAddress| of.fetches.iter().any(|fetch| is_failure(&fetch));
-    let failing: Vec<AddressFailures<'_>> = pair
-        .observed
-        .addresses
-        .iter()
-        .filter(|of| of_address(of))
-        .map(|of| AddressFailures { of, failed: of.fetches.iter().filter(is_failure).collect() })
-        .collect();
-    let reached = |of: &&CheckedAddress| {
-        of.fetches.iter().any(|fetch| fetch.is_complete() || fetch.reached >= phases[0])
-    };
-    let tried = pair.observed.addresses.iter().filter(reached).count();
+    let mut failing = failures_of(pair, phases);
+    if let Some(said) = describe_unread(pair).filter(|_| check == SiteCheck::Complete) {
+        return SiteFinding::cant_tell(check, said);
+    }
+    let no_route = pair.observed.no_route.values().next();
+    if let Some(why) = no_route.filter(|_| check == SiteCheck::Connect) {
+        return SiteFinding::cant_tell(check, why.clone()).shown_by("sixmark doctor");
+    }
     if failing.is_empty() {
-        return match tried {
-            0 => SiteFinding::not_tried(check, "no address came so far"),
-            _ => SiteFinding::same(check, format!("{tried} of {tried} addresses")),
+        let reached = |of: &&CheckedAddress| {
+            of.fetches.iter().any(|fetch| fetch.is_complete() || fetch.reached >= phases[0])
+        };
+        return match pair.observed.addresses.iter().filter(reached).count() {
+            0 => SiteFinding::not_tried(check, "no address reached this step"),
+            tried => SiteFinding::same(check, format!("{tried} of {tried} addresses")),
         };
     }
+    let is_without = |family: &Family| pair.sides[*family].complete().next().is_none();
+    let without: Vec<Family> = Family::BOTH.into_iter().filter(is_without).collect();
+    if let [family] = without[..]
+        && failing.iter().any(|of| of.of.family == family)
+    {
+        // What the other family loses beside that is less.
+        failing.retain(|of| of.of.family == family);
+    }
     let said: Vec<String> = failing.iter().map(AddressFailures::describe).collect();
-    let said = said.join("; ") + &describe_black_hole(&failing, check);
-    let families: Vec<Family> = failing.iter().map(|of| of.of.family).collect();
-    let is_of_both = Family::BOTH.iter().all(|family| families.contains(family));
-    let other = if families[0] == Family::Ipv6 { Family::Ipv4 } else { Family::Ipv6 };
-    if is_of_both && !pair.has_both() || pair.sides[other].complete().next().is_none() {
-        return SiteFinding::cant_tell(
-            check,
-            format!("{said}; the other family has no response either"),
-        )
-        .shown_by(command(pair, &failing[0]));
-    }
-    // A single lost response is chance: nothing is said of the family.
-    let is_chance = failing.iter().all(|of| of.failed.len() == 1 && !of.is_total());
-    if is_chance || is_of_both && !failing.iter().any(AddressFailures::is_total) {
-        return SiteFinding::cant_tell(check, format!("{said}: too few to tell from chance"));
-    }
-    let all_dead = |family: Family| {
-        let side = &pair.sides[family];
-        side.complete().next().is_none()
+    let said = said.join("; ") + describe_black_hole(&failing, check);
+    let command = command(pair, &failing[0]);
+    let weight = match without.len() {
+        2 => Err("neither family has a complete response"),
+        1 if failing.iter().all(|of| without.contains(&of.of.family)) => Ok(FindingWeight::Broken),
+        _ => weigh_partial(pair, &failing),
     };
-    let weight = if families.iter().any(|family| all_dead(*family)) {
-        FindingWeight::Broken
-    } else {
-        FindingWeight::Worse
+    match weight {
+        Ok(weight) => {
+            SiteFinding::differs(check, weight, who_mends(check, &failing), said).shown_by(command)
+        }
+        Err(why) => SiteFinding::cant_tell(check, format!("{said}: {why}")).shown_by(command),
+    }
+}
+
+fn failures_of<'a>(pair: &SitePair<'a>, phases: &[FetchPhase]) -> Vec<AddressFailures<'a>> {
+    let is_failure = |fetch: &&SiteFetch| {
+        let is_read = !matches!(fetch.end, FetchEnd::TooLong | FetchEnd::TooSlow);
+        !fetch.is_complete() && is_read && !fetch.is_rate_limited && phases.contains(&fetch.reached)
     };
-    SiteFinding::differs(check, weight, who_mends(check, &failing), said)
-        .shown_by(command(pair, &failing[0]))
+    let failed = |of: &'a CheckedAddress| of.fetches.iter().filter(is_failure).collect::<Vec<_>>();
+    let all = pair.observed.addresses.iter().map(|of| AddressFailures { of, failed: failed(of) });
+    all.filter(|of| !of.failed.is_empty()).collect()
+}
+
+/// Returns what was not read to its end, if there is such a response; `None` if there is none.
+fn describe_unread(pair: &SitePair<'_>) -> Option<String> {
+    let fetches = pair.observed.addresses.iter().flat_map(|of| &of.fetches);
+    let unread = fetches.filter(|of| matches!(of.end, FetchEnd::TooLong | FetchEnd::TooSlow));
+    let why = list_once(unread.filter_map(|of| of.why.clone()));
+    (!why.is_empty()).then_some(why)
+}
+
+/// Weighs failures that leave each family a complete response: dead addresses of one family alone, or
+/// losses that chance does not explain.
+///
+/// # Errors
+/// Why nothing is said of a family.
+fn weigh_partial(
+    pair: &SitePair<'_>,
+    failing: &[AddressFailures<'_>],
+) -> Result<FindingWeight, &'static str> {
+    let dead = |family: Family| {
+        let dead = failing.iter().filter(|of| of.of.family == family && of.is_total());
+        [dead.count(), pair.sides[family].addresses.len()]
+    };
+    let [[dead6, all6], [dead4, all4]] = Family::BOTH.map(dead);
+    if dead6 + dead4 > 0 {
+        // As large a share of both is the server's fault over both alike.
+        let is_alike = dead6 * all4 == dead4 * all6;
+        return if is_alike { Err("both families lose as much") } else { Ok(FindingWeight::Worse) };
+    }
+    let counts = Family::BOTH.map(|family| {
+        let of_family = failing.iter().filter(|of| of.of.family == family);
+        let part = of_family.map(|of| of.failed.len()).sum::<usize>() as u64;
+        Count { part, whole: pair.sides[family].fetches().count() as u64 }
+    });
+    match fisher(counts[0], counts[1]) {
+        Ok(p) if p <= MOST_P => Ok(FindingWeight::Worse),
+        _ => Err("too few to tell from chance"),
+    }
 }
 
 fn who_mends(check: SiteCheck, failing: &[AddressFailures<'_>]) -> WhoMends {
@@ -158,9 +203,9 @@ fn who_mends(check: SiteCheck, failing: &[AddressFailures<'_>]) -> WhoMends {
     }
 }
 
-/// Returns a clause if large responses never arrive and small ones do: `None` of the tries of an address
-/// was complete, all timed out with established connections, and its response to HEAD arrived.
-fn describe_black_hole(failing: &[AddressFailures<'_>], check: SiteCheck) -> String {
+/// Returns a clause if large responses never arrive and small ones do: no try of an address was complete,
+/// all timed out with established connections, and its response to HEAD arrived. Empty otherwise.
+fn describe_black_hole(failing: &[AddressFailures<'_>], check: SiteCheck) -> &'static str {
     let is_silent = |of: &AddressFailures<'_>| {
         of.is_total() && of.failed.iter().all(|fetch| fetch.end == FetchEnd::TimedOut)
     };
@@ -168,13 +213,11 @@ fn describe_black_hole(failing: &[AddressFailures<'_>], check: SiteCheck) -> Str
         |of: &AddressFailures<'_>| of.of.head.as_ref().is_some_and(SiteFetch::is_complete);
     if check == SiteCheck::Complete && failing.iter().any(|of| is_silent(of) && answers_head(of)) {
         ": the response to HEAD arrives, the one with content does not, like a path-MTU black hole"
-            .to_owned()
     } else if check == SiteCheck::Tls && failing.iter().all(is_silent) {
         ": connections are established, and the server’s certificate does not arrive, like a path-MTU \
          black hole"
-            .to_owned()
     } else {
-        String::new()
+        ""
     }
 }
 
@@ -187,12 +230,12 @@ fn command(pair: &SitePair<'_>, failing: &AddressFailures<'_>) -> String {
         Family::Ipv4 => address.to_string(),
     };
     let insecure = if url.scheme == Scheme::Https { " -k" } else { "" };
+    let url = quoted(url);
     match pair.observed.name {
         Some(_) => {
-            format!(
-                "curl -sv{insecure} -m 10 -o /dev/null --resolve '{host}:{port}:{shown}' '{url}'"
-            )
+            let resolve = quoted(format!("{host}:{port}:{shown}"));
+            format!("curl -sv{insecure} -m 10 -o /dev/null --resolve {resolve} {url}")
         }
-        None => format!("curl -sv{insecure} -m 10 -o /dev/null '{url}'"),
+        None => format!("curl -sv{insecure} -m 10 -o /dev/null {url}"),
     }
 }

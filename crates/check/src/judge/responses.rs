@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
-use super::sides::{SitePair, are_apart, list_values};
+use super::sides::{SitePair, are_apart, list_values, quoted};
 use crate::observed::{COMPARED_FIELDS, FetchTls, SiteFetch};
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 
 /// Contents whose bytes differ within a family count as different between families from this
 /// difference of their sizes on, as a share.
 const SIZES_APART: f64 = 0.1;
+/// Values of fields are shown up to this number of characters.
+const LONGEST_SHOWN: usize = 80;
 /// As many digits of a digest tell a few apart.
 const DIGITS: usize = 12;
 
@@ -126,7 +128,7 @@ fn judge_parameters(pair: &SitePair<'_>) -> SiteFinding {
     }
     let url = pair.url;
     SiteFinding::differs(check, FindingWeight::Notice, WhoMends::Server, apart.join("; "))
-        .shown_by(format!("sixmark run --full -n 10 {url}"))
+        .shown_by(format!("sixmark run --full -n 10 {}", quoted(url)))
 }
 
 fn judge_status(pair: &SitePair<'_>) -> SiteFinding {
@@ -140,11 +142,18 @@ fn judge_status(pair: &SitePair<'_>) -> SiteFinding {
     let weight =
         if works(&ipv6) == works(&ipv4) { FindingWeight::Worse } else { FindingWeight::Broken };
     SiteFinding::differs(check, weight, WhoMends::Server, said)
-        .shown_by(format!("curl -6 -sI {0}; curl -4 -sI {0}", pair.url))
+        .shown_by(format!("curl -6 -sI {0}; curl -4 -sI {0}", quoted(pair.url)))
 }
 
 fn judge_redirect(pair: &SitePair<'_>) -> SiteFinding {
     let check = SiteCheck::Redirect;
+    let locations = |family: Family| pair.sides[family].values(|fetch| fetch.location.clone());
+    let [ipv6, ipv4] = Family::BOTH.map(locations);
+    if ipv6.len() == 1 && ipv4.len() == 1 && are_apart(&ipv6, &ipv4) {
+        let said = format!("{} over IPv6, {} over IPv4", list_values(&ipv6), list_values(&ipv4));
+        return SiteFinding::differs(check, FindingWeight::Worse, WhoMends::Server, said)
+            .shown_by(format!("curl -6 -sI {0}; curl -4 -sI {0}", quoted(pair.url)));
+    }
     let Some(redirect) = &pair.observed.redirect else {
         return match pair.has_both() {
             true => SiteFinding::same(check, "none to another host"),
@@ -152,7 +161,7 @@ fn judge_redirect(pair: &SitePair<'_>) -> SiteFinding {
         };
     };
     let host = &redirect.host;
-    let command = format!("curl -sI {}", pair.url);
+    let command = format!("curl -sI {}", quoted(pair.url));
     match redirect.families.as_deref() {
         Some([family]) if redirect.is_address => SiteFinding::differs(
             check,
@@ -167,9 +176,9 @@ fn judge_redirect(pair: &SitePair<'_>) -> SiteFinding {
             WhoMends::Dns,
             format!("leads to {host}, which has addresses of {family} only"),
         )
-        .shown_by(format!("getent ahosts {host}")),
+        .shown_by(format!("getent ahosts {}", quoted(host))),
         Some(_) => SiteFinding::same(check, format!("leads to {host}, which has both families"))
-            .shown_by(format!("sixmark check https://{host}/")),
+            .shown_by(format!("sixmark check {}", quoted(format!("https://{host}/")))),
         None => SiteFinding::cant_tell(check, format!("leads to {host}, whose look-up failed")),
     }
 }
@@ -185,7 +194,7 @@ fn judge_fields(pair: &SitePair<'_>) -> SiteFinding {
         // What varies within a family, as a nonce, says nothing.
         let is_constant = ipv6.len() == 1 && ipv4.len() == 1;
         if is_constant && are_apart(&ipv6, &ipv4) {
-            let (ipv6, ipv4) = (list_values(&ipv6), list_values(&ipv4));
+            let [ipv6, ipv4] = [&ipv6, &ipv4].map(|values| shortened(&list_values(values)));
             apart.push(format!("{name}: {ipv6} over IPv6, {ipv4} over IPv4"));
             if number < CONSEQUENTIAL {
                 weight = FindingWeight::Worse;
@@ -196,7 +205,15 @@ fn judge_fields(pair: &SitePair<'_>) -> SiteFinding {
         return SiteFinding::same(check, format!("{} compared", COMPARED_FIELDS.len()));
     }
     SiteFinding::differs(check, weight, WhoMends::Server, apart.join("; "))
-        .shown_by(format!("curl -6 -sI {0}; curl -4 -sI {0}", pair.url))
+        .shown_by(format!("curl -6 -sI {0}; curl -4 -sI {0}", quoted(pair.url)))
+}
+
+/// Returns the beginning of a long value.
+fn shortened(value: &str) -> String {
+    match value.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
 }
 
 /// Compares what HTTP/3 answers at each address, where it is offered.
@@ -216,7 +233,7 @@ pub(super) fn judge_http3(pair: &SitePair<'_>) -> SiteFinding {
     let works = |of: &[&SiteFetch]| of.iter().filter(|fetch| fetch.is_complete()).count();
     let describe = |of: &[&SiteFetch]| format!("{} of {} addresses", works(of), of.len());
     let said = format!("IPv6: {}; IPv4: {}", describe(&ipv6), describe(&ipv4));
-    let command = format!("sixmark run --http3 -n 10 {}", pair.url);
+    let command = format!("sixmark run --http3 -n 10 {}", quoted(pair.url));
     match (works(&ipv6), works(&ipv4)) {
         (0, 0) => SiteFinding::cant_tell(
             check,
@@ -246,7 +263,7 @@ fn judge_content(pair: &SitePair<'_>) -> SiteFinding {
     let size = |fetch: &SiteFetch| Some(fetch.content_bytes).filter(|_| is_full(fetch));
     let sizes = Family::BOTH.map(|family| pair.sides[family].values(size));
     let [size6, size4] = sizes.each_ref().map(describe_sizes);
-    let command = format!("diff <(curl -6 -s {0}) <(curl -4 -s {0})", pair.url);
+    let command = format!("diff <(curl -6 -s {0}) <(curl -4 -s {0})", quoted(pair.url));
     if !are_apart(&ipv6, &ipv4) {
         return SiteFinding::same(check, format!("the same bytes, {size6}"));
     }
@@ -258,8 +275,8 @@ fn judge_content(pair: &SitePair<'_>) -> SiteFinding {
     };
     if is_constant(&ipv6) && is_constant(&ipv4) {
         return differs(format!(
-            "each family returns the same bytes every time, and other ones than the other: {size6} over \
-             IPv6, {size4} over IPv4"
+            "each family returns the same bytes every time, but they differ between the families: {size6} \
+             over IPv6, {size4} over IPv4"
         ));
     }
     if are_sizes_apart(&sizes) {

@@ -75,6 +75,12 @@ pub(super) fn list_values<T: std::fmt::Display>(values: &BTreeMap<T, usize>) -> 
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
+/// Returns a word for a shell: peers choose the characters of names and paths.
+pub(super) fn quoted(word: impl std::fmt::Display) -> String {
+    let word = word.to_string();
+    shlex::try_quote(&word).map_or_else(|_| "URL".to_owned(), |quoted| quoted.into_owned())
+}
+
 /// Returns different texts as a list, each once.
 pub(super) fn list_once(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")

@@ -52,7 +52,7 @@ fn address(text: &str, random: &mut Random) -> CheckedAddress {
         address,
         family: Family::of(address),
         special: describe_special(address).map(str::to_owned),
-        fetches: (0..5).map(|_| fetch(random)).collect(),
+        fetches: (0..5).map(|round| SiteFetch { round, ..fetch(random) }).collect(),
         plain: Some(SiteFetch { status: Some(301), tls: None, ..fetch(random) }),
         http3: None,
         head: None,
@@ -107,7 +107,7 @@ fn each_ipv6(of: &mut SiteObserved, change: impl Fn(&mut SiteFetch)) {
 }
 
 /// Each fault alone: what is found, and the verdict.
-const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 23] = [
+const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 28] = [
     (
         "refused",
         |of| fail(&mut of.addresses[0], FetchEnd::Refused, FetchPhase::Connect),
@@ -292,6 +292,55 @@ const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 23] = [
         SiteVerdict::Worse,
     ),
     (
+        "IPv6 is dead, and one fetch over IPv4 is lost",
+        |of| {
+            fail(&mut of.addresses[0], FetchEnd::TimedOut, FetchPhase::Connect);
+            let lost = &mut of.addresses[1].fetches[1];
+            (lost.end, lost.reached) = (FetchEnd::TimedOut, FetchPhase::Connect);
+        },
+        &["connect"],
+        SiteVerdict::Broken,
+    ),
+    (
+        "this machine has no IPv6",
+        |of| {
+            of.addresses[0].fetches.clear();
+            of.addresses[0].plain = None;
+            of.no_route.insert(Family::Ipv6, "this machine has no way to addresses of IPv6".into());
+        },
+        &[],
+        SiteVerdict::CantTell,
+    ),
+    (
+        "every response over IPv6 is refused for its rate",
+        |of| each_ipv6(of, |fetch| (fetch.status, fetch.is_rate_limited) = (Some(429), true)),
+        &[],
+        SiteVerdict::CantTell,
+    ),
+    (
+        "the look-up of AAAA fails",
+        |of| {
+            of.resolvers.clear();
+            of.addresses.remove(0);
+            of.unknown.push(Family::Ipv6);
+        },
+        &["records"],
+        SiteVerdict::CantTell,
+    ),
+    (
+        "another redirect",
+        |of| {
+            for (at, host) in ["a", "b"].into_iter().enumerate() {
+                for fetch in &mut of.addresses[at].fetches {
+                    fetch.status = Some(301);
+                    fetch.location = Some(format!("https://{host}.example.net/"));
+                }
+            }
+        },
+        &["redirect"],
+        SiteVerdict::Worse,
+    ),
+    (
         "no AAAA record",
         |of| {
             of.resolvers[0].queries[1].records.clear();
@@ -352,6 +401,38 @@ fn a_single_lost_response_is_chance() {
     let result = judged(observed);
     assert_eq!(differing(&result), [""; 0]);
     assert_eq!(result.of_state(FindingState::CantTell).count(), 1, "{:#?}", result.findings);
+}
+
+#[test]
+fn losses_that_chance_explains_are_no_fault() {
+    for lost in 1..=2 {
+        let mut observed = healthy(10);
+        for fetch in observed.addresses[0].fetches.iter_mut().take(lost) {
+            (fetch.end, fetch.reached) = (FetchEnd::TimedOut, FetchPhase::Wait);
+        }
+        assert_eq!(differing(&judged(observed)), [""; 0], "{lost} of 5");
+    }
+    // A server that is down over both of its addresses.
+    let mut observed = healthy(11);
+    for text in ["2600::2", "9.9.9.10"] {
+        let mut down = observed.addresses[0].clone();
+        down.address = text.parse().unwrap();
+        down.family = Family::of(down.address);
+        fail(&mut down, FetchEnd::Refused, FetchPhase::Connect);
+        observed.addresses.push(down);
+    }
+    assert_eq!(differing(&judged(observed)), [""; 0]);
+}
+
+#[test]
+fn words_of_commands_are_quoted_for_a_shell() {
+    let mut observed = healthy(12);
+    fail(&mut observed.addresses[0], FetchEnd::Refused, FetchPhase::Connect);
+    let url = "https://www.example.net/?a=$(id)&b=`id`;id".parse().unwrap();
+    let result = judge_site(&url, observed, &[]);
+    let command = result.findings[0].command.as_deref().unwrap();
+    let words = shlex::split(command).unwrap();
+    assert_eq!(words.last(), Some(&url.to_string()), "{command}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Whether responses take equally long, and why not.
 
+use std::collections::BTreeSet;
+
 use sixmark_sheet::write::{write_percent, write_time};
 use sixmark_stats::{Refused, StudentEstimate};
 use sixmark_tally::account::AccountFigures;
@@ -11,7 +13,7 @@ use sixmark_why::divide::{SideAccount, TestedPart, divide_difference};
 use sixmark_why::part::WhyPart;
 
 use super::WhySlower;
-use super::sides::{SitePair, SiteSide};
+use super::sides::{SitePair, SiteSide, quoted};
 use crate::observed::SiteFetch;
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 
@@ -24,22 +26,22 @@ const LEAST_US: f64 = 2_000.0;
 /// Fewer fetches from each family decide nothing.
 const FEWEST: usize = 3;
 
-/// Compares the times of the families' fetches, in the order in which they were made.
+/// Compares the times of the families' fetches, round by round.
 pub(super) fn judge_times(pair: &SitePair<'_>) -> (SiteFinding, WhySlower) {
     let check = SiteCheck::Time;
     let [ipv6, ipv4] = Family::BOTH.map(|family| usual_fetches(&pair.sides[family]));
-    let pairs: Vec<[&SiteFetch; 2]> = ipv6.iter().zip(&ipv4).map(|(a, b)| [*a, *b]).collect();
+    let pairs = pair_rounds(&ipv6, &ipv4);
     if pairs.is_empty() {
         let why = "both families need a complete response";
         return (SiteFinding::not_tried(check, why), None);
     }
-    let again = format!("sixmark compare {}", pair.url);
+    let again = format!("sixmark compare {}", quoted(pair.url));
     if pairs.len() < FEWEST {
-        let said = format!("{} pairs of fetches are too few to tell", pairs.len());
+        let said = format!("{} rounds of fetches are too few to tell", pairs.len());
         return (SiteFinding::cant_tell(check, said).shown_by(again), None);
     }
     let Ok(ratio) = ratio_of(&pairs) else {
-        return (SiteFinding::cant_tell(check, "the times have no spread"), None);
+        return (SiteFinding::cant_tell(check, "the times can’t be compared"), None);
     };
     let median = |of: &[&SiteFetch]| write_time(median_us(of));
     let said = format!(
@@ -64,7 +66,7 @@ pub(super) fn judge_times(pair: &SitePair<'_>) -> (SiteFinding, WhySlower) {
         let weight = if is_slower { FindingWeight::Worse } else { FindingWeight::Notice };
         let cause = why.as_ref().and_then(|why| why.causes().first().map(|of| of.part));
         let who = match cause {
-            Some(WhyPart::RoundTrips | WhyPart::Recovery) => WhoMends::Network,
+            Some(WhyPart::RoundTrips | WhyPart::Connect | WhyPart::Recovery) => WhoMends::Network,
             _ => WhoMends::Server,
         };
         return (SiteFinding::differs(check, weight, who, said).shown_by(again), why);
@@ -85,6 +87,18 @@ fn usual_fetches<'a>(side: &SiteSide<'a>) -> Vec<&'a SiteFetch> {
     if usual.len() < FEWEST { side.complete().collect() } else { usual }
 }
 
+/// Returns the accounts of the rounds in which both families have a fetch: of each family the average over
+/// its addresses.
+fn pair_rounds(ipv6: &[&SiteFetch], ipv4: &[&SiteFetch]) -> Vec<[SideAccount; 2]> {
+    let of_round = |of: &[&SiteFetch], round: u32| {
+        let fetches = of.iter().filter(|fetch| fetch.round == round);
+        SideAccount::average(&fetches.map(|fetch| account_of(fetch)).collect::<Vec<_>>())
+    };
+    let rounds: BTreeSet<u32> = ipv6.iter().map(|fetch| fetch.round).collect();
+    let pair = |round: u32| Some([of_round(ipv6, round)?, of_round(ipv4, round)?]);
+    rounds.into_iter().filter_map(pair).collect()
+}
+
 /// The ratio of IPv6's time to IPv4's, with its interval.
 struct TimeRatio {
     value: f64,
@@ -93,28 +107,29 @@ struct TimeRatio {
 }
 
 /// Returns the geometric mean of the ratios of pairs, with Student's interval on the logarithms.
-fn ratio_of(pairs: &[[&SiteFetch; 2]]) -> Result<TimeRatio, Refused> {
+fn ratio_of(pairs: &[[SideAccount; 2]]) -> Result<TimeRatio, Refused> {
     let logs: Vec<f64> =
-        pairs.iter().map(|[a, b]| (a.response_us() / b.response_us()).ln()).collect();
+        pairs.iter().map(|[a, b]| (a.account.response_us / b.account.response_us).ln()).collect();
     let student = StudentEstimate::of_mean(&logs)?;
     let interval = student.interval(CONFIDENCE)?;
     Ok(TimeRatio { value: student.value.exp(), low: interval.low.exp(), high: interval.high.exp() })
 }
 
 /// Returns true if the interval of the difference goes beyond what a user may notice.
-fn is_noticeable(pairs: &[[&SiteFetch; 2]]) -> bool {
-    let apart: Vec<f64> = pairs.iter().map(|[a, b]| a.response_us() - b.response_us()).collect();
+fn is_noticeable(pairs: &[[SideAccount; 2]]) -> bool {
+    let apart: Vec<f64> =
+        pairs.iter().map(|[a, b]| a.account.response_us - b.account.response_us).collect();
     TestedPart::of_mean(&apart, CONFIDENCE)
         .is_ok_and(|of| of.difference_us.low < -LEAST_US || of.difference_us.high > LEAST_US)
 }
 
-fn divide(pairs: &[[&SiteFetch; 2]]) -> WhySlower {
-    let accounts: Vec<[SideAccount; 2]> = pairs.iter().map(|pair| pair.map(account_of)).collect();
-    let apart: Vec<f64> = pairs.iter().map(|[a, b]| a.response_us() - b.response_us()).collect();
+fn divide(pairs: &[[SideAccount; 2]]) -> WhySlower {
+    let apart: Vec<f64> =
+        pairs.iter().map(|[a, b]| a.account.response_us - b.account.response_us).collect();
     let whole = TestedPart::of_mean(&apart, CONFIDENCE).ok()?.difference_us;
     let metric = Metric::Time(TimedPhase::Response, TimePoint::Mean);
     let estimate = |apart: &[f64]| TestedPart::of_mean(apart, CONFIDENCE);
-    divide_difference(metric, whole, &accounts, 1.0 - CONFIDENCE, estimate).ok()
+    divide_difference(metric, whole, pairs, 1.0 - CONFIDENCE, estimate).ok()
 }
 
 fn account_of(fetch: &SiteFetch) -> SideAccount {

@@ -28,10 +28,10 @@ pub(super) fn judge_verdict(
         return (SiteVerdict::CantTell, said);
     }
     match (has(Family::Ipv6), has(Family::Ipv4)) {
-        (false, true) if !is_unknown(findings) => {
+        (false, true) if !is_unknown(pair, findings, Family::Ipv6) => {
             return (SiteVerdict::Ipv4Only, format!("{host} has no address of IPv6."));
         }
-        (true, false) if !is_unknown(findings) => {
+        (true, false) if !is_unknown(pair, findings, Family::Ipv4) => {
             return (SiteVerdict::Ipv6Only, format!("{host} has no address of IPv4."));
         }
         (true, true) => {}
@@ -51,7 +51,8 @@ pub(super) fn judge_verdict(
         Some(of) if of.weight == Some(FindingWeight::Worse) => {
             (SiteVerdict::Worse, describe_worse(&host, of, findings, why))
         }
-        _ => (SiteVerdict::AsGood, describe_as_good(&host, pair.observed.requests, findings)),
+        _ if !pair.has_both() => (SiteVerdict::CantTell, describe_incomplete(&host, pair)),
+        _ => (SiteVerdict::AsGood, describe_as_good(&host, pair, findings)),
     }
 }
 
@@ -72,23 +73,45 @@ fn describe_worse(
     }
 }
 
-fn describe_as_good(host: &str, requests: u32, findings: &[SiteFinding]) -> String {
+/// Says which family has no complete response that counts, and why.
+fn describe_incomplete(host: &str, pair: &SitePair<'_>) -> String {
+    let family = failing_family(pair).unwrap_or(Family::Ipv6);
+    let why = match pair.observed.no_route.get(&family) {
+        Some(why) => format!("{why}; check it from one that has"),
+        None if pair.sides[family].fetches().any(|of| of.is_rate_limited) => {
+            "the server limits the rate of requests".to_owned()
+        }
+        None => "no response is complete".to_owned(),
+    };
+    format!("{host} can’t be compared over {family}: {why}.")
+}
+
+fn describe_as_good(host: &str, pair: &SitePair<'_>, findings: &[SiteFinding]) -> String {
     let notices = match findings.iter().filter(|of| of.weight.is_some()).count() {
         0 => "no difference found".to_owned(),
         1 => "1 difference that users may not notice".to_owned(),
         more => format!("{more} differences that users may not notice"),
     };
-    format!("{host} is as good over IPv6 as over IPv4: {notices} in {requests} requests.")
+    let elsewhere = match &pair.observed.redirect {
+        Some(to) => format!("; it redirects to {}, which must be checked too", to.host),
+        None => String::new(),
+    };
+    let requests = pair.observed.requests;
+    format!(
+        "{host} is as good over IPv6 as over IPv4: {notices} in {requests} requests{elsewhere}."
+    )
 }
 
 fn describe(of: &SiteFinding) -> String {
     format!("{}: {}", of.check.describe(), of.found)
 }
 
-/// Returns true if it is not known whether the name has addresses of the missing family: a resolver
-/// failed in the query for it.
-fn is_unknown(findings: &[SiteFinding]) -> bool {
-    findings.iter().any(|of| of.check == SiteCheck::Resolvers && of.state == FindingState::Differs)
+/// Returns true if it is not known whether the name has addresses of a family: its look-up failed, or a
+/// resolver failed in the query for it.
+fn is_unknown(pair: &SitePair<'_>, findings: &[SiteFinding], family: Family) -> bool {
+    let of_resolvers =
+        |of: &SiteFinding| of.check == SiteCheck::Resolvers && of.state == FindingState::Differs;
+    pair.observed.unknown.contains(&family) || findings.iter().any(of_resolvers)
 }
 
 fn describe_unknown(host: &str, findings: &[SiteFinding]) -> String {

@@ -1,5 +1,7 @@
 //! What clients of users would do, as a table and a chart.
 
+use std::collections::BTreeSet;
+
 use sixmark_sheet::Block;
 use sixmark_sheet::chart::{Axis, Chart, Mark, Series, Unit};
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
@@ -27,6 +29,16 @@ pub(super) fn race_blocks(site: &SiteResult) -> Vec<Block> {
     ]
 }
 
+/// Returns the outcome with this delay added; `None` if the content never came.
+fn point_at(of: &ClientRace, added_ms: u32) -> Option<&RacePoint> {
+    of.points.iter().find(|point| point.added_ms == added_ms)
+}
+
+/// Returns the delays for which any client has an outcome, in ascending order.
+fn delays(clients: &[ClientRace]) -> BTreeSet<u32> {
+    clients.iter().flat_map(|of| &of.points).map(|of| of.added_ms).collect()
+}
+
 fn time_cell(of: Option<&RacePoint>) -> SheetCell {
     match of {
         Some(of) => {
@@ -51,7 +63,7 @@ fn race_table(clients: &[ClientRace]) -> Table {
             None => "IPv4 wins".into(),
         };
         let cells = vec![
-            time_cell(of.points.first()),
+            time_cell(point_at(of, 0)),
             time_cell(of.ipv6_silent.as_ref()),
             tolerated,
             of.source.as_str().into(),
@@ -62,14 +74,11 @@ fn race_table(clients: &[ClientRace]) -> Table {
 }
 
 fn race_chart(clients: &[ClientRace]) -> Chart {
-    let drawn = |of: &ClientRace| -> Vec<RacePoint> {
-        of.points.iter().filter(|point| point.added_ms <= MOST_DRAWN_MS).copied().collect()
-    };
-    let xs: Vec<f64> =
-        clients.first().map_or(Vec::new(), drawn).iter().map(|of| f64::from(of.added_ms)).collect();
+    let drawn: Vec<u32> = delays(clients).into_iter().filter(|ms| *ms <= MOST_DRAWN_MS).collect();
+    let xs: Vec<f64> = drawn.iter().map(|ms| f64::from(*ms)).collect();
     let series = clients.iter().enumerate().map(|(side, of)| {
-        let ys = drawn(of).iter().map(|point| Some(point.content_ms * 1e3)).collect();
-        Series::new(of.client.clone(), side, Mark::Points, ys)
+        let at = |ms: &u32| point_at(of, *ms).map(|point| point.content_ms * 1e3);
+        Series::new(of.client.clone(), side, Mark::Points, drawn.iter().map(at).collect())
     });
     let series: Vec<Series> = series.collect();
     let most = series.iter().flat_map(|of| of.ys.iter().flatten().copied());
@@ -94,9 +103,9 @@ fn race_chart(clients: &[ClientRace]) -> Chart {
 fn chart_table(clients: &[ClientRace]) -> Table {
     let names = clients.iter().map(|of| Column::number(of.client.as_str()));
     let columns = std::iter::once(Column::words("Added to IPv6")).chain(names).collect();
-    let added = clients.first().map_or(&[][..], |of| &of.points).iter().map(|of| of.added_ms);
+    let added = delays(clients).into_iter();
     let row = |ms: u32| {
-        let at = |of: &ClientRace| time_cell(of.points.iter().find(|point| point.added_ms == ms));
+        let at = |of: &ClientRace| time_cell(point_at(of, ms));
         Row::new(format!("{ms} ms"), clients.iter().map(at).collect())
     };
     Table::new("Time until the content is there", columns, added.map(row).collect())

@@ -115,6 +115,12 @@ pub(super) fn main(args: &SiteCheckArgs) -> Result<u8, CommandError> {
     let urls = read_urls(&args.urls)?;
     let options = read_options(args)?;
     let only: Vec<SiteCheck> = args.only.iter().filter_map(|name| SiteCheck::named(name)).collect();
+    if let Some(omitted) = args.fail_if.iter().find(|name| {
+        !only.is_empty() && SiteCheck::named(name).is_some_and(|check| !only.contains(&check))
+    }) {
+        let line = format!("--fail-if {omitted}: --only omits this check");
+        return Err(CommandError::Usage(line));
+    }
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let begin = Instant::now();
     let check = |url: &Url| judge_site(url, observe_site(url, &options), &only);

@@ -65,7 +65,7 @@ const EXAMPLES: [CommandExamples; 16] = [
         options: &[
             ("urls", "sixmark check https://www.example.net/"),
             ("html", "sixmark check --html check.html https://www.example.net/"),
-            ("fail-if", "sixmark check --fail-if any https://www.example.net/"),
+            ("fail_if", "sixmark check --fail-if any https://www.example.net/"),
         ],
     },
     CommandExamples {

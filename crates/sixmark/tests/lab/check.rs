@@ -299,3 +299,20 @@ fn predicts_the_family_that_curl_connects_to() {
         );
     }
 }
+
+/// A machine that has no route to a family says so, and calls nobody's site broken.
+#[test]
+fn a_machine_without_ipv6_says_so() {
+    if without(&[]) {
+        return;
+    }
+    let hosts = "127.0.0.1 both.example\n2001:db8::1 both.example\n";
+    within_names(&ResolverFiles { hosts, ..ResolverFiles::default() }, || {
+        let _origin = OwnOrigin::start(&["--listen", "127.0.0.1:443"]);
+        let site = read(&sixmark(&["check", "--json", "-", "https://both.example/bytes/1000"]));
+        assert_eq!(differing(&site), [""; 0], "{site:#}");
+        assert_eq!(site["verdict"], "cant_tell", "{site:#}");
+        let sentence = site["sentence"].as_str().unwrap();
+        assert!(sentence.contains("this machine has no way to addresses of IPv6"), "{sentence}");
+    });
+}
