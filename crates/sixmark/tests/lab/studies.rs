@@ -184,7 +184,8 @@ fn cells_report_background_traffic_packet_figures_and_link_counts() {
         assert_eq!(way["unread"], 0, "{way}");
     }
     // Names of settings, programs and measures, and families as far as there are any.
-    let free = ["/sysctls", "/programs", "/families", "/given", "/status", "/ipv6", "/ipv4"];
+    let free =
+        ["/sysctls", "/programs", "/families", "/given", "/accounts", "/status", "/ipv6", "/ipv4"];
     FORM.knows_every_field(&document, |path| {
         free.iter().any(|end| path.ends_with(end)) && !path.contains("/frames/")
     });
