@@ -1,7 +1,7 @@
 //! Whether a site is as good over IPv6 as over IPv4, from where the user stands.
 //!
 //! [`engine`] looks the name up and fetches the site a few times from each of its addresses. Its
-//! result, [`observed`], is plain data. [`judge`] turns it into findings, so that a table of
+//! result, [`observed`] with each [`site_fetch`], is plain data. [`judge`] turns it into findings, so that a table of
 //! observations can stand for any site. [`check_result`] is the document; [`sheet`] shows it.
 //!
 //! Only [`engine`] opens sockets and files, starts threads and reads clocks.
@@ -14,6 +14,9 @@ pub mod engine;
 pub mod happy_eyeballs;
 pub mod judge;
 pub mod observed;
+pub mod path_probe;
 pub mod sheet;
+pub mod site_fetch;
 pub mod site_finding;
 pub mod special_address;
+pub mod zone_servers;

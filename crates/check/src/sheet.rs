@@ -10,7 +10,8 @@ use sixmark_why::sheet::{WhySides, next_sentence};
 
 use crate::check_result::{CheckResult, SiteResult};
 use crate::judge::CONFIDENCE;
-use crate::observed::{CheckedAddress, QueryRecords, SiteFetch};
+use crate::observed::{CheckedAddress, QueryRecords};
+use crate::site_fetch::SiteFetch;
 use crate::site_finding::{FindingState, SiteFinding};
 
 /// The names of the sides.

@@ -11,6 +11,8 @@ pub enum SiteCheck {
     Records,
     /// Every resolver answers the queries for both families, and all alike.
     Resolvers,
+    /// The zones on the way to the name are served over both families.
+    Delegation,
     /// The addresses are those of the public internet.
     AddressKinds,
     /// The addresses are the site's own, not synthesised by DNS64.
@@ -25,6 +27,8 @@ pub enum SiteCheck {
     Tls,
     /// Responses arrive completely.
     Complete,
+    /// Packets as large as the path allows arrive.
+    LargePackets,
     /// The certificate is the same, and valid for the name.
     Certificate,
     /// TLS version, cipher suite, key exchange and application protocol are the same.
@@ -53,9 +57,10 @@ pub enum SiteCheck {
 
 impl SiteCheck {
     /// All checks.
-    pub const ALL: [SiteCheck; 21] = [
+    pub const ALL: [SiteCheck; 23] = [
         SiteCheck::Records,
         SiteCheck::Resolvers,
+        SiteCheck::Delegation,
         SiteCheck::AddressKinds,
         SiteCheck::Dns64,
         SiteCheck::HttpsHints,
@@ -63,6 +68,7 @@ impl SiteCheck {
         SiteCheck::PlainHttp,
         SiteCheck::Tls,
         SiteCheck::Complete,
+        SiteCheck::LargePackets,
         SiteCheck::Certificate,
         SiteCheck::TlsParameters,
         SiteCheck::Status,
@@ -82,6 +88,7 @@ impl SiteCheck {
         match self {
             SiteCheck::Records => "records",
             SiteCheck::Resolvers => "resolvers",
+            SiteCheck::Delegation => "delegation",
             SiteCheck::AddressKinds => "address-kinds",
             SiteCheck::Dns64 => "dns64",
             SiteCheck::HttpsHints => "https-hints",
@@ -89,6 +96,7 @@ impl SiteCheck {
             SiteCheck::PlainHttp => "plain-http",
             SiteCheck::Tls => "tls",
             SiteCheck::Complete => "complete",
+            SiteCheck::LargePackets => "large-packets",
             SiteCheck::Certificate => "certificate",
             SiteCheck::TlsParameters => "tls-parameters",
             SiteCheck::Status => "status",
@@ -114,6 +122,7 @@ impl SiteCheck {
         match self {
             SiteCheck::Records => "addresses of both families",
             SiteCheck::Resolvers => "answers of the resolvers",
+            SiteCheck::Delegation => "name servers of the zones",
             SiteCheck::AddressKinds => "kinds of addresses",
             SiteCheck::Dns64 => "addresses synthesised by DNS64",
             SiteCheck::HttpsHints => "address hints of HTTPS records",
@@ -121,6 +130,7 @@ impl SiteCheck {
             SiteCheck::PlainHttp => "plain HTTP on port 80",
             SiteCheck::Tls => "TLS handshakes with every address",
             SiteCheck::Complete => "complete responses",
+            SiteCheck::LargePackets => "large packets",
             SiteCheck::Certificate => "certificate",
             SiteCheck::TlsParameters => "TLS version, cipher suite, key exchange, protocol",
             SiteCheck::Status => "status",

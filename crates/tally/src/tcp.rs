@@ -81,7 +81,7 @@ tally_parts!(TcpOptionCounts { known, timestamps, sack, window_scaling, ecn });
 
 impl TcpOptionCounts {
     fn add(&mut self, options: TcpOptions) {
-        let TcpOptions { timestamps, sack, window_scaling, ecn } = options;
+        let TcpOptions { timestamps, sack, window_scaling, ecn, ecn_seen: _ } = options;
         self.known += 1;
         self.timestamps += u64::from(timestamps);
         self.sack += u64::from(sack);

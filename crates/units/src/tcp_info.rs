@@ -35,6 +35,8 @@ pub struct TcpOptions {
     pub window_scaling: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
+    /// A packet arrived that was marked as capable of it: the path does not clear the mark.
+    pub ecn_seen: bool,
 }
 
 /// The kernel's timing of a handshake that has just completed.
@@ -95,6 +97,7 @@ fn options_of(bits: u8) -> TcpOptions {
         sack: bits & 2 != 0,
         window_scaling: bits & 4 != 0,
         ecn: bits & 8 != 0,
+        ecn_seen: bits & 16 != 0,
     }
 }
 
@@ -145,13 +148,13 @@ mod tests {
     fn reads_each_option_by_its_bit() {
         let options = |bits: u32| {
             let bytes = of(&[(4, u32::from_ne_bytes([0, bits as u8, 0, 0]))], TCP_INFO_BYTES);
-            let TcpOptions { timestamps, sack, window_scaling, ecn } =
+            let TcpOptions { timestamps, sack, window_scaling, ecn, ecn_seen } =
                 parse_tcp_info(&bytes).unwrap().options.unwrap();
-            [timestamps, sack, window_scaling, ecn]
+            [timestamps, sack, window_scaling, ecn, ecn_seen]
         };
-        assert_eq!(options(0), [false; 4]);
-        for (number, bit) in [1, 2, 4, 8].into_iter().enumerate() {
-            let mut expected = [false; 4];
+        assert_eq!(options(0), [false; 5]);
+        for (number, bit) in [1, 2, 4, 8, 16].into_iter().enumerate() {
+            let mut expected = [false; 5];
             expected[number] = true;
             assert_eq!(options(bit), expected, "bit {bit}");
         }

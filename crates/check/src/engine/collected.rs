@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use sixmark_http::http1::ResponseVisitor;
 use sixmark_http::observer::{Answer, Loss, Observer, Token};
 
-use crate::observed::COMPARED_FIELDS;
+use crate::site_fetch::COMPARED_FIELDS;
 
 /// The content that is read at most, in bytes.
 pub(super) const MOST_CONTENT: u64 = 16 << 20;

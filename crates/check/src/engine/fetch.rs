@@ -15,10 +15,12 @@ use sixmark_http::url::{Scheme, Url};
 use sixmark_sys::path::{read_handshake, read_path};
 use sixmark_units::tcp_info::TcpHandshake;
 use sixmark_wire::x509;
+use socket2::{Domain, Protocol, Socket, Type};
 
 use super::collected::{CollectedResponse, MOST_CONTENT, hex};
 use super::trust::{NotingVerifier, TrustedRoots};
-use crate::observed::{FetchEnd, FetchPhase, FetchTcp, FetchTls, SiteFetch};
+use crate::path_probe::{LARGE_REQUEST_BYTES, ProbeKind, SMALL_SEGMENT_BYTES};
+use crate::site_fetch::{FetchEnd, FetchPhase, FetchTcp, FetchTls, SiteFetch};
 
 /// How long a connection may take to be established. A SYN that is lost is sent again after 1 s.
 const CONNECT_LIMIT: Duration = Duration::from_secs(3);
@@ -37,6 +39,31 @@ pub(super) struct FetchedUrl<'a> {
     /// The fields that the user adds to requests.
     pub(super) headers: &'a [(String, String)],
     pub(super) roots: &'a TrustedRoots,
+    /// What is different about it, if it is a probe.
+    pub(super) probe: Option<ProbeKind>,
+}
+
+impl FetchedUrl<'_> {
+    /// Returns a connection that is established in time.
+    fn connect(&self, to: SocketAddr) -> io::Result<TcpStream> {
+        let socket = Socket::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))?;
+        if self.probe.is_some_and(ProbeKind::has_small_segments) {
+            socket.set_tcp_mss(SMALL_SEGMENT_BYTES)?;
+        }
+        socket.connect_timeout(&to.into(), CONNECT_LIMIT)?;
+        Ok(socket.into())
+    }
+
+    /// Returns the fields that are added to the request.
+    fn own_fields(&self, is_refused: bool) -> Vec<(String, String)> {
+        // Whoever presents a certificate that is not accepted gets nothing of the user's.
+        let mut fields = if is_refused { Vec::new() } else { self.headers.to_vec() };
+        if self.probe.is_some_and(ProbeKind::is_large) {
+            // HPACK's code has eight bits for this character (RFC 7541, Appendix B).
+            fields.push(("X-Sixmark-Padding".to_owned(), "X".repeat(LARGE_REQUEST_BYTES)));
+        }
+        fields
+    }
 }
 
 /// A fetch, and the beginning of its content.
@@ -177,7 +204,7 @@ fn try_fetch(
     collected: &mut CollectedResponse,
 ) -> Result<(), FailedFetch> {
     let begin = Instant::now();
-    let socket = TcpStream::connect_timeout(&to, CONNECT_LIMIT)?;
+    let socket = what.connect(to)?;
     fetch.connect_us = micros(begin);
     fetch.reached = FetchPhase::Tls;
     if let TcpHandshake::Took(nanos) = read_handshake(&socket) {
@@ -189,9 +216,7 @@ fn try_fetch(
         Scheme::Http => Carried::Plain(socket),
         Scheme::Https => secure(what, socket, fetch)?,
     };
-    // Whoever presents a certificate that is not accepted gets nothing of the user's.
-    let is_refused = fetch.tls.as_ref().is_some_and(|tls| tls.refused.is_some());
-    let headers = if is_refused { &[][..] } else { what.headers };
+    let headers = &what.own_fields(fetch.tls.as_ref().is_some_and(|tls| tls.refused.is_some()));
     let what = &FetchedUrl { headers, ..*what };
     fetch.reached = FetchPhase::Wait;
     let is_http2 = fetch.tls.as_ref().is_some_and(|tls| tls.alpn.as_deref() == Some("h2"));
@@ -221,6 +246,7 @@ fn read_tcp(socket: &TcpStream) -> Option<FetchTcp> {
         sack: options.sack,
         window_scaling: options.window_scaling,
         ecn: options.ecn,
+        ecn_seen: options.ecn_seen,
     })
 }
 
@@ -232,8 +258,10 @@ fn secure(
     let failed = |why: String| FailedFetch::new(FetchEnd::Tls, why);
     let name =
         ServerName::try_from(what.url.server_name()).map_err(|error| failed(error.to_string()))?;
-    let (config, noting) =
-        what.roots.config(&["h2", "http/1.1"]).map_err(|error| failed(error.to_string()))?;
+    let (config, noting) = what
+        .roots
+        .config(&["h2", "http/1.1"], what.probe == Some(ProbeKind::SmallHello))
+        .map_err(|error| failed(error.to_string()))?;
     let mut client =
         ClientConnection::new(config, name).map_err(|error| failed(error.to_string()))?;
     // What this program prepares is no part of the handshake.

@@ -8,7 +8,8 @@ use sixmark_http::url::{Host, Scheme, Url};
 use sixmark_names::look_up;
 use sixmark_units::family::Family;
 
-use crate::observed::{PageHost, SiteFetch};
+use crate::observed::PageHost;
+use crate::site_fetch::SiteFetch;
 
 /// The most hosts of a page that are looked up.
 const MOST_HOSTS: usize = 16;

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::collected::{CollectedResponse, MOST_CONTENT};
 use super::fetch::{FetchedUrl, ResponseClock, micros};
-use crate::observed::{FetchEnd, FetchPhase, SiteFetch};
+use crate::site_fetch::{FetchEnd, FetchPhase, SiteFetch};
 
 /// How long the handshake may take. A QUIC client sends again after a second at most.
 const CONNECT_LIMIT: Duration = Duration::from_secs(3);
@@ -47,7 +47,7 @@ async fn try_fetch(
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
     };
     let endpoint = Endpoint::client(SocketAddr::new(any, 0)).map_err(said)?;
-    let (config, noting) = what.roots.config(&["h3"]).map_err(said)?;
+    let (config, noting) = what.roots.config(&["h3"], false).map_err(said)?;
     let config = QuicClientConfig::try_from(config).map_err(said)?;
     let config = ClientConfig::new(Arc::new(config));
     let begin = Instant::now();
@@ -65,6 +65,7 @@ async fn try_fetch(
     let headers = if noting.refused().is_some() { &[][..] } else { what.headers };
     let what = &FetchedUrl { headers, ..*what };
     let exchanged = timeout(EXCHANGE_LIMIT, exchange(what, connection.clone(), fetch)).await;
+    fetch.datagram_bytes = Some(connection.stats().path.current_mtu.into());
     connection.close(0_u32.into(), b"");
     // The close is sent before the socket is.
     let _ = timeout(Duration::from_millis(100), endpoint.wait_idle()).await;

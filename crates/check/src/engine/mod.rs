@@ -1,9 +1,11 @@
 //! Observing a site: its name, its addresses, and a few fetches from each of them.
 
 mod collected;
+mod delegation;
 mod fetch;
 mod hosts;
 mod http3;
+mod path_probes;
 mod resolver;
 mod trust;
 
@@ -21,8 +23,10 @@ use sixmark_sys::route::way_to;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
-use crate::observed::{CheckedAddress, FetchPhase, ResolverRecords, SiteFetch, SiteObserved};
+use crate::observed::{CheckedAddress, QueryEnd, ResolverRecords, SiteObserved};
+use crate::site_fetch::SiteFetch;
 use crate::special_address::describe_special;
+use crate::zone_servers::ZoneServers;
 use fetch::{FetchedUrl, fetch};
 pub use trust::TrustedRoots;
 
@@ -58,7 +62,7 @@ pub fn observe_site(url: &Url, options: &CheckOptions) -> SiteObserved {
     check.fetch_all(&mut observed.addresses, &skips);
     check.fetch_again(&mut observed.addresses);
     check.fetch_plain(&mut observed.addresses);
-    check.fetch_heads(&mut observed.addresses);
+    check.probe_paths(&mut observed.addresses);
     if offers_http3(&observed) {
         check.fetch_http3(&mut observed.addresses);
     }
@@ -77,7 +81,9 @@ fn look_up_site(url: &Url, options: &CheckOptions) -> SiteObserved {
         Host::Address(address, _) => addresses.push(*address),
         Host::Name(name) => {
             observed.name = Some(name.clone());
-            observed.resolvers = ask_resolvers(name, options);
+            let resolvers = resolvers_of(name, options);
+            observed.resolvers = ask_resolvers(&resolvers, name);
+            observed.zones = find_zones(&resolvers, name, &observed.resolvers);
             if options.resolvers.is_empty() {
                 let found = look_up(name, &Family::BOTH);
                 addresses = found.addresses();
@@ -98,7 +104,7 @@ fn look_up_site(url: &Url, options: &CheckOptions) -> SiteObserved {
     }
     observed.no_route = families_without_route(&addresses, url.port);
     let addresses = some_of_both(addresses);
-    observed.addresses = addresses.into_iter().map(checked_address).collect();
+    observed.addresses = addresses.into_iter().map(|of| checked_address(of, url.port)).collect();
     observed
 }
 
@@ -140,7 +146,7 @@ fn families_unknown(resolvers: &[ResolverRecords]) -> Vec<Family> {
     Family::BOTH.into_iter().filter(|family| !is_known(family)).collect()
 }
 
-fn checked_address(address: IpAddr) -> CheckedAddress {
+fn checked_address(address: IpAddr, port: u16) -> CheckedAddress {
     CheckedAddress {
         address,
         family: Family::of(address),
@@ -148,24 +154,27 @@ fn checked_address(address: IpAddr) -> CheckedAddress {
         fetches: Vec::new(),
         plain: None,
         http3: None,
-        head: None,
+        probes: Vec::new(),
+        route_mtu: way_to(SocketAddr::new(address, port)).ok().and_then(|way| way.mtu),
     }
 }
 
-/// Asks the given resolvers, or those of the system unless its hosts file has the name.
-fn ask_resolvers(name: &str, options: &CheckOptions) -> Vec<ResolverRecords> {
+/// Returns the given resolvers, or those of the system unless its hosts file has the name.
+fn resolvers_of(name: &str, options: &CheckOptions) -> Vec<SocketAddr> {
+    if !options.resolvers.is_empty() {
+        return options.resolvers.clone();
+    }
     let read = |path: &str| read_to_string(path).unwrap_or_default();
-    let resolvers = if options.resolvers.is_empty() {
-        let in_hosts = families_in_hosts(&read("/etc/hosts"), name);
-        if Family::BOTH.into_iter().any(|family| in_hosts[family]) {
-            return Vec::new();
-        }
-        let settings = read_resolv_conf(&read("/etc/resolv.conf"));
-        let at = settings.servers.iter();
-        at.filter_map(|of| in_zone(of.address, of.zone.as_deref(), PORT).ok()).collect()
-    } else {
-        options.resolvers.clone()
-    };
+    let in_hosts = families_in_hosts(&read("/etc/hosts"), name);
+    if Family::BOTH.into_iter().any(|family| in_hosts[family]) {
+        return Vec::new();
+    }
+    let settings = read_resolv_conf(&read("/etc/resolv.conf"));
+    let at = settings.servers.iter();
+    at.filter_map(|of| in_zone(of.address, of.zone.as_deref(), PORT).ok()).collect()
+}
+
+fn ask_resolvers(resolvers: &[SocketAddr], name: &str) -> Vec<ResolverRecords> {
     thread::scope(|scope| {
         let ask = |at: &SocketAddr| {
             let at = *at;
@@ -174,6 +183,18 @@ fn ask_resolvers(name: &str, options: &CheckOptions) -> Vec<ResolverRecords> {
         let asked: Vec<_> = resolvers.iter().map(ask).collect();
         asked.into_iter().filter_map(|asked| asked.join().ok()).collect()
     })
+}
+
+/// Finds the zones on the way to a name through the first resolver that answered.
+fn find_zones(
+    resolvers: &[SocketAddr],
+    name: &str,
+    records: &[ResolverRecords],
+) -> Vec<ZoneServers> {
+    let answered =
+        |of: &ResolverRecords| of.queries.iter().any(|query| query.end == QueryEnd::Answered);
+    let first = resolvers.iter().zip(records).find(|(_, of)| answered(of));
+    first.map_or(Vec::new(), |(at, of)| delegation::find_zones(*at, name, of))
 }
 
 /// Returns the addresses that the resolvers know, IPv6 first, each once.
@@ -221,7 +242,7 @@ impl SiteChecker<'_> {
         let mut random = Random::new(self.options.seed, 0);
         let mut rounds = self.options.repeat;
         if !self.options.is_repeat_given {
-            // Each address may also be fetched from with plain HTTP, and with HEAD.
+            // Each address also gets a request over plain HTTP, a large one, and one over HTTP/3.
             let count = addresses.len().max(1) as u32;
             rounds = rounds.min((MOST_REQUESTS / count).saturating_sub(3)).max(1);
         }
@@ -232,7 +253,7 @@ impl SiteChecker<'_> {
             }
             for at in order {
                 if !is_given_up(&addresses[at]) && !skips.contains(&addresses[at].family) {
-                    let found = self.fetch(self.url, "GET", addresses[at].address);
+                    let found = self.fetch(self.url, addresses[at].address);
                     addresses[at].fetches.push(SiteFetch { round, ..found });
                 }
             }
@@ -245,7 +266,7 @@ impl SiteChecker<'_> {
             if let [only] = &of.fetches[..]
                 && !only.is_complete()
             {
-                let found = self.fetch(self.url, "GET", of.address);
+                let found = self.fetch(self.url, of.address);
                 of.fetches.push(SiteFetch { round: 1, ..found });
             }
         }
@@ -255,18 +276,7 @@ impl SiteChecker<'_> {
     fn fetch_plain(&mut self, addresses: &mut [CheckedAddress]) {
         let Some(plain) = hosts::plain_url(self.url) else { return };
         for of in addresses.iter_mut().filter(|of| !of.fetches.is_empty() && !is_given_up(of)) {
-            of.plain = Some(self.fetch(&plain, "GET", of.address));
-        }
-    }
-
-    /// Asks for the head of the response where a response did not arrive completely.
-    fn fetch_heads(&mut self, addresses: &mut [CheckedAddress]) {
-        for of in addresses {
-            let is_cut =
-                |fetch: &SiteFetch| !fetch.is_complete() && fetch.reached >= FetchPhase::Wait;
-            if of.fetches.iter().any(is_cut) {
-                of.head = Some(self.fetch(self.url, "HEAD", of.address));
-            }
+            of.plain = Some(self.fetch(&plain, of.address));
         }
     }
 
@@ -275,7 +285,7 @@ impl SiteChecker<'_> {
         let (url, headers, roots) = (self.url, &self.options.headers, &self.options.roots);
         for of in addresses.iter_mut().filter(|of| of.fetches.iter().any(SiteFetch::is_complete)) {
             self.requests += 1;
-            let what = FetchedUrl { url, method: "GET", headers, roots };
+            let what = FetchedUrl { url, method: "GET", headers, roots, probe: None };
             let to = self.socket_address(of.address, url.port);
             let mut found = http3::fetch_http3(&what, to);
             if !found.is_complete() {
@@ -286,6 +296,14 @@ impl SiteChecker<'_> {
         }
     }
 
+    /// Returns how many requests may still be sent.
+    fn requests_left(&self) -> u32 {
+        if self.options.is_repeat_given {
+            return MOST_REQUESTS;
+        }
+        MOST_REQUESTS.saturating_sub(self.requests)
+    }
+
     fn socket_address(&self, address: IpAddr, port: u16) -> SocketAddr {
         let zone = match &self.url.host {
             Host::Address(_, zone) => zone.as_deref(),
@@ -294,14 +312,14 @@ impl SiteChecker<'_> {
         in_zone(address, zone, port).unwrap_or_else(|_| SocketAddr::new(address, port))
     }
 
-    fn fetch(&mut self, url: &Url, method: &str, address: IpAddr) -> SiteFetch {
+    fn fetch(&mut self, url: &Url, address: IpAddr) -> SiteFetch {
         self.requests += 1;
         let to = self.socket_address(address, url.port);
         // What the user adds, such as credentials, is not sent in plain text beside an https:// URL.
         let is_own = url.scheme == self.url.scheme;
         let headers = if is_own { &self.options.headers[..] } else { &[] };
         let roots = &self.options.roots;
-        let found = fetch(&FetchedUrl { url, method, headers, roots }, to);
+        let found = fetch(&FetchedUrl { url, method: "GET", headers, roots, probe: None }, to);
         if self.searched.is_empty() && found.fetch.status == Some(200) {
             self.searched = found.searched;
         }

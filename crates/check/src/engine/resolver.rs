@@ -55,7 +55,7 @@ fn prefix_of(answer: &QueryRecords) -> Option<String> {
 
 fn ask(resolver: SocketAddr, name: &str, (kind, kind_name): (RecordType, &str)) -> QueryRecords {
     let begin = Instant::now();
-    let answer = exchange(resolver, name, kind);
+    let answer = exchange_with_resolver(resolver, name, kind);
     let took_ms = begin.elapsed().as_secs_f64() * 1e3;
     let none = |end| QueryRecords {
         kind: kind_name.to_owned(),
@@ -74,11 +74,40 @@ fn ask(resolver: SocketAddr, name: &str, (kind, kind_name): (RecordType, &str)) 
     }
 }
 
-fn exchange(resolver: SocketAddr, name: &str, kind: RecordType) -> io::Result<Option<Message>> {
+/// Asks a resolver, which is to ask others. `None` if it does not answer in time.
+///
+/// # Errors
+/// The name is none; the kernel's.
+pub(super) fn exchange_with_resolver(
+    resolver: SocketAddr,
+    name: &str,
+    kind: RecordType,
+) -> io::Result<Option<Message>> {
+    exchange(resolver, name, kind, true)
+}
+
+/// Asks a name server what it knows itself. `None` if it does not answer in time.
+///
+/// # Errors
+/// The name is none; the kernel's.
+pub(super) fn exchange_with_server(
+    server: SocketAddr,
+    name: &str,
+    kind: RecordType,
+) -> io::Result<Option<Message>> {
+    exchange(server, name, kind, false)
+}
+
+fn exchange(
+    at: SocketAddr,
+    name: &str,
+    kind: RecordType,
+    is_recursive: bool,
+) -> io::Result<Option<Message>> {
     let name = Name::from_ascii(name).map_err(io::Error::other)?;
     let id = RandomState::new().hash_one((&name, kind)) as u16;
     let mut query = Message::new(id, MessageType::Query, OpCode::Query);
-    query.metadata.recursion_desired = true;
+    query.metadata.recursion_desired = is_recursive;
     query.add_query(Query::query(name.clone(), kind));
     let mut edns = Edns::new();
     edns.set_max_payload(DATAGRAM);
@@ -91,9 +120,9 @@ fn exchange(resolver: SocketAddr, name: &str, kind: RecordType) -> io::Result<Op
             && found.queries.iter().all(|of| *of.name() == name && of.query_type() == kind);
         is_answer.then_some(found)
     };
-    match exchange_datagrams(resolver, &bytes, PATIENCE, read)? {
+    match exchange_datagrams(at, &bytes, PATIENCE, read)? {
         Some(found) if found.metadata.truncation => {
-            exchange_over_tcp(resolver, &bytes, PATIENCE, read).map(Some)
+            exchange_over_tcp(at, &bytes, PATIENCE, read).map(Some)
         }
         found => Ok(found),
     }

@@ -53,13 +53,16 @@ impl TrustedRoots {
     }
 
     /// Returns the configuration of one handshake, and where it notes why the certificate is not
-    /// accepted.
+    /// accepted. A small ClientHello fits one packet: it offers no post-quantum key exchange.
     pub(super) fn config(
         &self,
         protocols: &[&str],
+        is_small: bool,
     ) -> Result<(Arc<ClientConfig>, Arc<NotingVerifier>), Error> {
         let noting = Arc::new(NotingVerifier { roots: self.clone(), refused: Mutex::default() });
-        let mut config = ClientConfig::builder_with_provider(self.provider.clone())
+        let provider =
+            if is_small { Arc::new(self.small_provider()) } else { self.provider.clone() };
+        let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
             .with_custom_certificate_verifier(noting.clone())
@@ -67,6 +70,15 @@ impl TrustedRoots {
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         config.resumption = rustls::client::Resumption::disabled();
         Ok((Arc::new(config), noting))
+    }
+}
+
+impl TrustedRoots {
+    fn small_provider(&self) -> CryptoProvider {
+        CryptoProvider {
+            kx_groups: vec![aws_lc_rs::kx_group::X25519, aws_lc_rs::kx_group::SECP256R1],
+            ..CryptoProvider::clone(&self.provider)
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! A difference counts only where the families differ more than a family differs from itself.
 
+mod delegation;
 mod names;
 mod path;
+mod path_mtu;
 mod race;
 mod reach;
 mod responses;
@@ -30,6 +32,7 @@ pub fn judge_site(url: &Url, observed: SiteObserved, only: &[SiteCheck]) -> Site
         reach::judge_reach(&pair),
         responses::judge_responses(&pair),
         path::judge_path(&pair),
+        vec![path_mtu::judge_large_packets(&pair)],
         vec![time, responses::judge_http3(&pair)],
     ]
     .concat();

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use sixmark_names::message::name_record_type;
 use sixmark_units::family::Family;
 
+use super::delegation::judge_delegation;
 use super::sides::{SitePair, list_once};
 use crate::observed::{QueryEnd, QueryRecords, ResolverRecords};
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
@@ -15,6 +16,7 @@ pub(super) fn judge_names(pair: &SitePair<'_>) -> Vec<SiteFinding> {
     let mut all = vec![
         judge_records(pair),
         judge_resolvers(pair),
+        judge_delegation(pair),
         judge_kinds(pair),
         judge_dns64(pair),
         judge_hints(pair),

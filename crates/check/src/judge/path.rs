@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sixmark_units::family::Family;
 
 use super::sides::{SitePair, are_apart, list_values};
-use crate::observed::FetchTcp;
+use crate::site_fetch::FetchTcp;
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 
 /// Fewer fetches with a retransmission may be chance.
@@ -32,20 +32,28 @@ pub(super) fn judge_path(pair: &SitePair<'_>) -> Vec<SiteFinding> {
 /// Whether TCP agreed on an option.
 type HasOption = fn(&FetchTcp) -> bool;
 
-const OPTIONS: [(&str, HasOption); 4] = [
+const OPTIONS: [(&str, HasOption); 5] = [
     ("SACK", |tcp| tcp.sack),
     ("timestamps", |tcp| tcp.timestamps),
     ("window scaling", |tcp| tcp.window_scaling),
     ("ECN", |tcp| tcp.ecn),
+    ("ECN marks of packets", |tcp| tcp.ecn && tcp.ecn_seen),
 ];
+
+/// Returns true if the first SYN may have been answered: a later one does not ask for ECN (RFC 3168,
+/// 6.1.1.1).
+fn is_first_syn(tcp: &FetchTcp) -> bool {
+    tcp.retransmitted == 0
+}
 
 fn judge_options(pair: &SitePair<'_>) -> SiteFinding {
     let check = SiteCheck::TcpOptions;
     let mut apart = Vec::new();
     let mut agreed = Vec::new();
     for (name, of) in OPTIONS {
-        let values =
-            |family: Family| pair.sides[family].values(|fetch| Some(of(fetch.tcp.as_ref()?)));
+        let values = |family: Family| {
+            pair.sides[family].values(|fetch| fetch.tcp.filter(is_first_syn).map(|tcp| of(&tcp)))
+        };
         let [ipv6, ipv4] = Family::BOTH.map(values);
         if are_apart(&ipv6, &ipv4) {
             let with = if ipv6.contains_key(&true) { "IPv6" } else { "IPv4" };

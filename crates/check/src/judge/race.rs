@@ -8,7 +8,8 @@ use crate::happy_eyeballs::{
     AddressFate, PROFILES, RaceProfile, RaceSetting, delayed, run_race, silenced,
     tolerated_delay_ms,
 };
-use crate::observed::{CheckedAddress, FetchEnd, FetchPhase, SiteFetch};
+use crate::observed::CheckedAddress;
+use crate::site_fetch::{FetchEnd, FetchPhase, SiteFetch};
 
 /// The delays that are added to the connections of IPv6, in milliseconds.
 const ADDED_MS: [u32; 15] =

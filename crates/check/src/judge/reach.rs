@@ -4,12 +4,12 @@ use sixmark_http::url::Scheme;
 use sixmark_stats::{Count, fisher};
 use sixmark_units::family::Family;
 
-use super::sides::{SitePair, list_once, quoted};
-use crate::observed::{CheckedAddress, FetchEnd, FetchPhase, SiteFetch};
+use super::path_mtu::find_lost_large;
+use super::sides::{MOST_P, SitePair, list_once, quoted};
+use crate::observed::CheckedAddress;
+use crate::path_probe::ProbeKind;
+use crate::site_fetch::{FetchEnd, FetchPhase, SiteFetch};
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
-
-/// Losses of one family count from this probability of chance on.
-const MOST_P: f64 = 0.05;
 
 pub(super) fn judge_reach(pair: &SitePair<'_>) -> Vec<SiteFinding> {
     let mut all = vec![
@@ -110,6 +110,17 @@ fn judge_phase(pair: &SitePair<'_>, check: SiteCheck) -> SiteFinding {
     if let Some(why) = no_route.filter(|_| check == SiteCheck::Connect) {
         return SiteFinding::cant_tell(check, why.clone()).shown_by("sixmark doctor");
     }
+    let explained = find_lost_large(pair);
+    let is_explained = |of: &AddressFailures<'_>| {
+        of.failed.iter().all(|fetch| fetch.is_stalled())
+            && explained.iter().any(|lost| lost.of.address == of.of.address)
+    };
+    let all_failing = failing.len();
+    failing.retain(|of| !is_explained(of));
+    if failing.is_empty() && all_failing > 0 {
+        let why = format!("large packets get lost: see {}", SiteCheck::LargePackets.describe());
+        return SiteFinding::not_tried(check, why);
+    }
     if failing.is_empty() {
         let reached = |of: &&CheckedAddress| {
             of.fetches.iter().any(|fetch| fetch.is_complete() || fetch.reached >= phases[0])
@@ -128,7 +139,7 @@ fn judge_phase(pair: &SitePair<'_>, check: SiteCheck) -> SiteFinding {
         failing.retain(|of| of.of.family == family);
     }
     let said: Vec<String> = failing.iter().map(AddressFailures::describe).collect();
-    let said = said.join("; ") + describe_black_hole(&failing, check);
+    let said = said.join("; ") + describe_hello(&failing, check);
     let command = command(pair, &failing[0]);
     let weight = match without.len() {
         2 => Err("neither family has a complete response"),
@@ -203,19 +214,15 @@ fn who_mends(check: SiteCheck, failing: &[AddressFailures<'_>]) -> WhoMends {
     }
 }
 
-/// Returns a clause if large responses never arrive and small ones do: no try of an address was complete,
-/// all timed out with established connections, and its response to HEAD arrived. Empty otherwise.
-fn describe_black_hole(failing: &[AddressFailures<'_>], check: SiteCheck) -> &'static str {
-    let is_silent = |of: &AddressFailures<'_>| {
-        of.is_total() && of.failed.iter().all(|fetch| fetch.end == FetchEnd::TimedOut)
+/// Returns a clause if the handshakes with an address stall unless the ClientHello is small; empty
+/// otherwise.
+fn describe_hello(failing: &[AddressFailures<'_>], check: SiteCheck) -> &'static str {
+    let of_hello = |of: &AddressFailures<'_>| {
+        of.of.probes_of(ProbeKind::SmallHello).any(SiteFetch::is_complete)
     };
-    let answers_head =
-        |of: &AddressFailures<'_>| of.of.head.as_ref().is_some_and(SiteFetch::is_complete);
-    if check == SiteCheck::Complete && failing.iter().any(|of| is_silent(of) && answers_head(of)) {
-        ": the response to HEAD arrives, the one with content does not, like a path-MTU black hole"
-    } else if check == SiteCheck::Tls && failing.iter().all(is_silent) {
-        ": connections are established, and the server’s certificate does not arrive, like a path-MTU \
-         black hole"
+    if check == SiteCheck::Tls && failing.iter().any(of_hello) {
+        ": with a ClientHello of one packet, without post-quantum key exchange, it is complete: something on \
+         the path drops larger ones"
     } else {
         ""
     }

@@ -6,7 +6,7 @@ use sixmark_units::family::Family;
 use sixmark_units::quantity::write_count;
 
 use super::sides::{SitePair, are_apart, list_values, quoted};
-use crate::observed::{COMPARED_FIELDS, FetchTls, SiteFetch};
+use crate::site_fetch::{COMPARED_FIELDS, FetchTls, SiteFetch};
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 
 /// Contents whose bytes differ within a family count as different between families from this

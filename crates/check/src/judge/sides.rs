@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use sixmark_http::url::{Scheme, Url};
 use sixmark_units::family::{Family, PerFamily};
 
-use crate::observed::{CheckedAddress, SiteFetch, SiteObserved};
+use crate::observed::{CheckedAddress, SiteObserved};
+use crate::site_fetch::SiteFetch;
+
+/// Losses of one family count up to this probability of chance.
+pub(super) const MOST_P: f64 = 0.05;
 
 /// The observations of a site, by family.
 pub(super) struct SitePair<'a> {

@@ -2,11 +2,11 @@ use std::net::IpAddr;
 
 use super::*;
 use crate::check_result::SiteVerdict;
-use crate::observed::{
-    CheckedAddress, FetchEnd, FetchPhase, FetchTcp, FetchTls, PageHost, QueryEnd, QueryRecords,
-    ResolverRecords, SiteFetch,
-};
+use crate::observed::{CheckedAddress, PageHost, QueryEnd, QueryRecords, ResolverRecords};
+use crate::path_probe::{PathProbe, ProbeKind};
+use crate::site_fetch::{FetchEnd, FetchPhase, FetchTcp, FetchTls, SiteFetch};
 use crate::special_address::describe_special;
+use crate::zone_servers::{ServerAddress, ZoneAnswer, ZoneServer, ZoneServers};
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
@@ -46,6 +46,10 @@ fn fetch(random: &mut Random) -> SiteFetch {
     }
 }
 
+fn probe(kind: ProbeKind, fetch: SiteFetch) -> PathProbe {
+    PathProbe { kind, fetch }
+}
+
 fn address(text: &str, random: &mut Random) -> CheckedAddress {
     let address: IpAddr = text.parse().unwrap();
     CheckedAddress {
@@ -55,7 +59,8 @@ fn address(text: &str, random: &mut Random) -> CheckedAddress {
         fetches: (0..5).map(|round| SiteFetch { round, ..fetch(random) }).collect(),
         plain: Some(SiteFetch { status: Some(301), tls: None, ..fetch(random) }),
         http3: None,
-        head: None,
+        probes: vec![probe(ProbeKind::LargeRequest, fetch(random))],
+        route_mtu: Some(1_500),
     }
 }
 
@@ -79,6 +84,7 @@ fn healthy(seed: u64) -> SiteObserved {
     SiteObserved {
         name: Some("www.example.net".into()),
         resolvers: vec![resolver],
+        zones: ["net", "example.net"].map(zone).into(),
         addresses: [IPV6, IPV4].map(|text| address(text, &mut random)).into(),
         requests: 12,
         ..SiteObserved::default()
@@ -94,9 +100,27 @@ fn differing(of: &SiteResult) -> Vec<&'static str> {
     of.of_state(FindingState::Differs).map(|finding| finding.check.name()).collect()
 }
 
+fn stalled(reached: FetchPhase) -> SiteFetch {
+    SiteFetch { end: FetchEnd::TimedOut, reached, ..SiteFetch::default() }
+}
+
+fn zone(zone: &str) -> ZoneServers {
+    let address = |text: &str| ServerAddress {
+        address: text.parse().unwrap(),
+        end: Some(ZoneAnswer::Answered),
+    };
+    let server = ZoneServer {
+        name: format!("ns.{zone}"),
+        addresses: vec![address("2600::53"), address("9.9.9.53")],
+        unknown: Vec::new(),
+    };
+    ZoneServers { zone: zone.into(), servers: vec![server] }
+}
+
 fn fail(of: &mut CheckedAddress, end: FetchEnd, reached: FetchPhase) {
     of.fetches = (0..2).map(|_| SiteFetch { end, reached, ..SiteFetch::default() }).collect();
     of.plain = None;
+    of.probes.clear();
 }
 
 /// A change of the healthy site.
@@ -107,7 +131,7 @@ fn each_ipv6(of: &mut SiteObserved, change: impl Fn(&mut SiteFetch)) {
 }
 
 /// Each fault alone: what is found, and the verdict.
-const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 28] = [
+const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 34] = [
     (
         "refused",
         |of| fail(&mut of.addresses[0], FetchEnd::Refused, FetchPhase::Connect),
@@ -141,9 +165,10 @@ const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 28] = [
         "path-MTU black hole",
         |of| {
             fail(&mut of.addresses[0], FetchEnd::TimedOut, FetchPhase::Wait);
-            of.addresses[0].head = Some(fetch(&mut Random::new(1, 1)));
+            let small = fetch(&mut Random::new(1, 1));
+            of.addresses[0].probes.push(probe(ProbeKind::SmallSegments, small));
         },
-        &["complete"],
+        &["large-packets"],
         SiteVerdict::Broken,
     ),
     (
@@ -151,6 +176,76 @@ const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 28] = [
         |of| fail(&mut of.addresses[0], FetchEnd::TimedOut, FetchPhase::Tls),
         &["tls"],
         SiteVerdict::Broken,
+    ),
+    (
+        "path-MTU black hole towards the server",
+        |of| {
+            let large = &mut of.addresses[0].probes;
+            *large = vec![probe(ProbeKind::LargeRequest, stalled(FetchPhase::Wait)); 2];
+            let control = fetch(&mut Random::new(1, 1));
+            large.push(probe(ProbeKind::LargeRequestInSmallSegments, control));
+        },
+        &["large-packets"],
+        SiteVerdict::Worse,
+    ),
+    (
+        "Packet Too Big is lost for some connections",
+        |of| {
+            let mut random = Random::new(2, 2);
+            for fetch in of.addresses[0].fetches.iter_mut().take(2) {
+                *fetch = stalled(FetchPhase::Wait);
+            }
+            for number in 0..12 {
+                let again =
+                    if number % 2 == 0 { stalled(FetchPhase::Wait) } else { fetch(&mut random) };
+                of.addresses[0].probes.push(probe(ProbeKind::Again, again));
+                let small = fetch(&mut random);
+                of.addresses[0].probes.push(probe(ProbeKind::SmallSegments, small));
+                let other = fetch(&mut random);
+                of.addresses[1].probes.push(probe(ProbeKind::Again, other));
+            }
+        },
+        &["large-packets"],
+        SiteVerdict::Worse,
+    ),
+    (
+        "a ClientHello of two packets is lost",
+        |of| {
+            fail(&mut of.addresses[0], FetchEnd::TimedOut, FetchPhase::Tls);
+            let probes = &mut of.addresses[0].probes;
+            *probes = vec![probe(ProbeKind::SmallSegments, stalled(FetchPhase::Tls)); 2];
+            probes.push(probe(ProbeKind::SmallHello, fetch(&mut Random::new(1, 1))));
+        },
+        &["tls"],
+        SiteVerdict::Broken,
+    ),
+    (
+        "a zone has no server over IPv6",
+        |of| {
+            of.zones[0].servers.iter_mut().for_each(|server| {
+                server.addresses.retain(|of| of.address.is_ipv4());
+            })
+        },
+        &["delegation"],
+        SiteVerdict::Worse,
+    ),
+    (
+        "no server of a zone answers over IPv6",
+        |of| of.zones[1].servers[0].addresses[0].end = Some(ZoneAnswer::Silent),
+        &["delegation"],
+        SiteVerdict::Worse,
+    ),
+    (
+        "a path clears ECN over IPv6",
+        |of| {
+            for fetch in of.addresses.iter_mut().flat_map(|of| &mut of.fetches) {
+                let tcp = fetch.tcp.as_mut().unwrap();
+                (tcp.ecn, tcp.ecn_seen) = (true, true);
+            }
+            each_ipv6(of, |fetch| fetch.tcp.as_mut().unwrap().ecn_seen = false);
+        },
+        &["tcp-options"],
+        SiteVerdict::AsGood,
     ),
     (
         "slow IPv6",

@@ -14,7 +14,7 @@ use sixmark_why::part::WhyPart;
 
 use super::WhySlower;
 use super::sides::{SitePair, SiteSide, quoted};
-use crate::observed::SiteFetch;
+use crate::site_fetch::SiteFetch;
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 
 /// The confidence of intervals.

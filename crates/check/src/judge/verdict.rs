@@ -97,8 +97,13 @@ fn describe_as_good(host: &str, pair: &SitePair<'_>, findings: &[SiteFinding]) -
         None => String::new(),
     };
     let requests = pair.observed.requests;
+    let statuses = pair.sides[Family::Ipv6].values(|fetch| fetch.status);
+    let status = match statuses.keys().next() {
+        Some(status @ 400..) => format!("; the response is a page of status {status}"),
+        _ => String::new(),
+    };
     format!(
-        "{host} is as good over IPv6 as over IPv4: {notices} in {requests} requests{elsewhere}."
+        "{host} is as good over IPv6 as over IPv4: {notices} in {requests} requests{elsewhere}{status}."
     )
 }
 
