@@ -13,6 +13,7 @@ mod bare;
 mod bgp;
 mod black_hole;
 mod check;
+mod check_faults;
 mod dead_families;
 mod dell;
 mod doctor;
