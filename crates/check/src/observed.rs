@@ -142,6 +142,9 @@ pub struct CheckedAddress {
     pub http3: Option<SiteFetch>,
     /// What was tried beside that, because the path was in doubt.
     pub probes: Vec<PathProbe>,
+    /// How many hops away it is: the least hop limit with which a connection is established. Null unless
+    /// connections over one family take longer, or if it can't be counted.
+    pub hops: Option<u32>,
     /// The MTU of this machine's route to the address, in bytes; null if it is not known.
     pub route_mtu: Option<u32>,
 }

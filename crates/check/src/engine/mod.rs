@@ -3,6 +3,7 @@
 mod collected;
 mod delegation;
 mod fetch;
+mod hops;
 mod hosts;
 mod http3;
 mod path_probes;
@@ -63,6 +64,7 @@ pub fn observe_site(url: &Url, options: &CheckOptions) -> SiteObserved {
     check.fetch_again(&mut observed.addresses);
     check.fetch_plain(&mut observed.addresses);
     check.probe_paths(&mut observed.addresses);
+    check.count_hops(&mut observed.addresses);
     if offers_http3(&observed) {
         check.fetch_http3(&mut observed.addresses);
     }
@@ -155,6 +157,7 @@ fn checked_address(address: IpAddr, port: u16) -> CheckedAddress {
         plain: None,
         http3: None,
         probes: Vec::new(),
+        hops: None,
         route_mtu: way_to(SocketAddr::new(address, port)).ok().and_then(|way| way.mtu),
     }
 }
@@ -277,6 +280,23 @@ impl SiteChecker<'_> {
         let Some(plain) = hosts::plain_url(self.url) else { return };
         for of in addresses.iter_mut().filter(|of| !of.fetches.is_empty() && !is_given_up(of)) {
             of.plain = Some(self.fetch(&plain, of.address));
+        }
+    }
+
+    /// Counts the hops to one address of each family if connections over one of them take longer.
+    fn count_hops(&self, addresses: &mut [CheckedAddress]) {
+        let first = |family: Family| {
+            let connect_us = |at: usize| Some((at, hops::shortest_connect_us(&addresses[at])?));
+            let mut of_family = (0..addresses.len()).filter(|at| addresses[*at].family == family);
+            of_family.find_map(connect_us)
+        };
+        if let [Some((at6, us6)), Some((at4, us4))] = Family::BOTH.map(first)
+            && hops::is_longer(us6, us4)
+        {
+            for (at, us) in [(at6, us6), (at4, us4)] {
+                let to = self.socket_address(addresses[at].address, self.url.port);
+                addresses[at].hops = hops::count_hops(to, us);
+            }
         }
     }
 

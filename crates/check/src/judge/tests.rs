@@ -61,6 +61,7 @@ fn address(text: &str, random: &mut Random) -> CheckedAddress {
         http3: None,
         probes: vec![probe(ProbeKind::LargeRequest, fetch(random))],
         route_mtu: Some(1_500),
+        hops: None,
     }
 }
 

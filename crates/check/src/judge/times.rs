@@ -9,6 +9,7 @@ use sixmark_tally::metric::Metric;
 use sixmark_tally::response_part::PerPart;
 use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
+use sixmark_units::quantity::counted;
 use sixmark_why::divide::{SideAccount, TestedPart, divide_difference};
 use sixmark_why::part::WhyPart;
 
@@ -69,6 +70,7 @@ pub(super) fn judge_times(pair: &SitePair<'_>) -> (SiteFinding, WhySlower) {
             Some(WhyPart::RoundTrips | WhyPart::Connect | WhyPart::Recovery) => WhoMends::Network,
             _ => WhoMends::Server,
         };
+        let said = said + &describe_hops(pair);
         return (SiteFinding::differs(check, weight, who, said).shown_by(again), why);
     }
     let is_alike = ratio.low > 1.0 - 2.0 * LEAST_SHARE && ratio.high < 1.0 + 2.0 * LEAST_SHARE;
@@ -77,6 +79,18 @@ pub(super) fn judge_times(pair: &SitePair<'_>) -> (SiteFinding, WhySlower) {
         false => SiteFinding::cant_tell(check, format!("{said}: too few to tell")).shown_by(again),
     };
     (finding, None)
+}
+
+/// Returns a clause about the hops over each family, or nothing if they were not counted.
+fn describe_hops(pair: &SitePair<'_>) -> String {
+    let hops = |family: Family| pair.sides[family].addresses.iter().find_map(|of| of.hops);
+    match Family::BOTH.map(hops) {
+        [Some(ipv6), Some(ipv4)] => {
+            let ipv6 = counted(ipv6.into(), "hop", "hops");
+            format!("; the server is {ipv6} away over IPv6, {ipv4} over IPv4")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Returns the fetches without a retransmission: a lost segment is chance, and takes a second. If it is

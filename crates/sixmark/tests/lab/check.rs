@@ -106,6 +106,10 @@ fn names_a_longer_path_as_the_cause_of_a_slower_family() {
     let causes: Vec<&str> =
         parts.filter(|of| of["is_cause"] == true).map(|of| of["part"].as_str().unwrap()).collect();
     assert_eq!(causes, ["round_trips"], "{site:#}");
+    assert!(
+        found(&site, "time").contains("; the server is 1 hop away over IPv6, 1 over IPv4"),
+        "{site:#}"
+    );
 }
 
 #[test]
