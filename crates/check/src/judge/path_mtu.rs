@@ -16,6 +16,8 @@ const HEADERS_IPV4: u32 = 40;
 /// Segments that are smaller than the route allows by more than this are limited elsewhere: options of TCP
 /// take at most 40 bytes.
 const MOST_OPTIONS: u32 = 40;
+/// The largest MTU of a network, in bytes: segments on loopback are limited by the window.
+const LARGEST_FRAME: u32 = 9_216;
 /// The fewest connections with small segments that stand for all of them.
 const FEWEST_SMALL: usize = 4;
 
@@ -136,8 +138,8 @@ fn judge_unlost(pair: &SitePair<'_>) -> SiteFinding {
         of.flat_map(|of| of.probes_of(ProbeKind::LargeRequest)).any(SiteFetch::is_complete)
     };
     let [ipv6, ipv4] = Family::BOTH.map(arrived);
-    if !ipv6 && !ipv4 {
-        return SiteFinding::not_tried(check, "no address has a complete response");
+    if !pair.has_both() || !ipv6 && !ipv4 {
+        return SiteFinding::not_tried(check, "both families need a complete response");
     }
     let limited = describe_limits(pair);
     match (ipv6, ipv4) {
@@ -162,7 +164,8 @@ fn describe_limits(pair: &SitePair<'_>) -> String {
             .find_map(|of| Some((of, of.fetches.iter().find_map(|fetch| fetch.tcp)?.mss)))?;
         let headers =
             if family == Family::Ipv6 { HEADERS_IPV6 } else { HEADERS_IPV4 } + MOST_OPTIONS;
-        (mss + headers < of.route_mtu?).then(|| {
+        let mtu = of.route_mtu.filter(|mtu| *mtu <= LARGEST_FRAME)?;
+        (mss + headers < mtu).then(|| {
             format!(
                 "; segments over {family} are limited to {mss} bytes, so that TCP would not show a path-MTU \
                  black hole, and QUIC would"
