@@ -5,6 +5,7 @@ use sixmark_document::provenance::{Environment, Tool};
 use sixmark_units::family::Family;
 use sixmark_why::divided_difference::DividedDifference;
 
+use crate::happy_eyeballs::RaceProtocol;
 use crate::observed::SiteObserved;
 use crate::site_finding::{FindingState, SiteFinding};
 
@@ -75,6 +76,10 @@ pub struct ClientRace {
     pub source: String,
     /// The outcome by the delay that is added to connections over IPv6; the first is without any.
     pub points: Vec<RacePoint>,
+    /// The outcome of a later visit, if the client remembers from the field Alt-Svc that the site has
+    /// HTTP/3; null if no response says so, or if the client does not use it.
+    #[serde(default)]
+    pub remembered: Option<RacePoint>,
     /// The outcome if nothing were heard of any address of IPv6; null if no address connects.
     pub ipv6_silent: Option<RacePoint>,
     /// The largest delay that can be added to connections over IPv6 before IPv4 wins, in milliseconds,
@@ -90,7 +95,10 @@ pub struct RacePoint {
     pub added_ms: u32,
     /// The family of the connection.
     pub family: Family,
-    /// When it is established.
+    /// Its protocol.
+    #[serde(default)]
+    pub protocol: RaceProtocol,
+    /// When it is established: TCP without TLS, QUIC with its handshake.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub connected_ms: f64,
     /// When the content is there.

@@ -37,6 +37,22 @@ pub struct SiteObserved {
     pub requests: u32,
 }
 
+impl SiteObserved {
+    /// Returns true if a response or an HTTPS record offers HTTP/3 on the same port.
+    pub fn offers_http3(&self) -> bool {
+        let records = self.resolvers.iter().filter_map(|of| of.query("HTTPS"));
+        self.alt_svc_offers_http3() || records.into_iter().any(QueryRecords::offers_http3)
+    }
+
+    /// Returns true if a response's Alt-Svc offers HTTP/3 on the same port.
+    pub fn alt_svc_offers_http3(&self) -> bool {
+        let fetches = self.addresses.iter().flat_map(|of| &of.fetches);
+        fetches
+            .filter_map(|fetch| fetch.fields.get("alt-svc"))
+            .any(|value| value.split(',').any(|of| of.trim_start().starts_with("h3=\":")))
+    }
+}
+
 /// A host that a page or a redirect names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -97,6 +113,11 @@ impl QueryRecords {
     pub fn is_failure(&self) -> bool {
         let is_error = self.rcode.as_deref().is_some_and(|rcode| rcode != "NOERROR");
         self.end != QueryEnd::Answered || is_error
+    }
+
+    /// Returns true if an HTTPS record offers HTTP/3.
+    pub fn offers_http3(&self) -> bool {
+        self.records.iter().any(|text| text.contains("h3"))
     }
 
     /// Returns the answer in a few words.

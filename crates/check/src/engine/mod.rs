@@ -65,7 +65,7 @@ pub fn observe_site(url: &Url, options: &CheckOptions) -> SiteObserved {
     check.fetch_plain(&mut observed.addresses);
     check.probe_paths(&mut observed.addresses);
     check.count_hops(&mut observed.addresses);
-    if offers_http3(&observed) {
+    if observed.offers_http3() {
         check.fetch_http3(&mut observed.addresses);
     }
     observed.requests = check.requests;
@@ -345,17 +345,6 @@ impl SiteChecker<'_> {
         }
         found.fetch
     }
-}
-
-/// Returns true if a response or an HTTPS record offers HTTP/3 on the same port.
-fn offers_http3(observed: &SiteObserved) -> bool {
-    let fetches = observed.addresses.iter().flat_map(|of| &of.fetches);
-    let in_fields = fetches
-        .filter_map(|fetch| fetch.fields.get("alt-svc"))
-        .any(|value| value.split(',').any(|of| of.trim_start().starts_with("h3=\":")));
-    let records = observed.resolvers.iter().filter_map(|of| of.query("HTTPS"));
-    let in_records = records.flat_map(|of| &of.records).any(|text| text.contains("h3"));
-    in_fields || in_records
 }
 
 /// Returns true if an address failed so often that it is not tried again.

@@ -5,10 +5,10 @@ use sixmark_units::family::Family;
 use super::sides::{SitePair, SiteSide};
 use crate::check_result::{ClientRace, RacePoint};
 use crate::happy_eyeballs::{
-    AddressFate, PROFILES, RaceProfile, RaceSetting, delayed, run_race, silenced,
-    tolerated_delay_ms,
+    AddressFate, CandidateFates, PROFILES, QuicUse, RaceOutcome, RaceProfile, RaceProtocol,
+    RaceSetting, ServiceAnswer, delayed, run_race, silenced, tolerated_delay_ms,
 };
-use crate::observed::CheckedAddress;
+use crate::observed::{CheckedAddress, SiteObserved};
 use crate::site_fetch::{FetchEnd, FetchPhase, SiteFetch};
 
 /// The delays that are added to the connections of IPv6, in milliseconds.
@@ -17,52 +17,87 @@ const ADDED_MS: [u32; 15] =
 /// The most that is tried, in milliseconds.
 const MOST_ADDED_MS: u32 = 2_000;
 
+/// What is known for the races of a site.
+struct RaceInput {
+    setting: RaceSetting,
+    /// How long the content takes after the connection is established, over TCP and over QUIC, each by
+    /// family, in milliseconds.
+    content_ms: [[Option<f64>; 2]; 2],
+    /// Whether a client can remember from a response that the site has HTTP/3.
+    is_remembered: bool,
+}
+
 /// Predicts the race of each client. Empty unless both families have addresses, and one of them a
 /// complete response.
 pub(super) fn predict_races(pair: &SitePair<'_>) -> Vec<ClientRace> {
     let has_both = Family::BOTH.into_iter().all(|of| !pair.sides[of].addresses.is_empty());
-    let content = Family::BOTH.map(|family| content_ms(&pair.sides[family]));
-    if !has_both || content.iter().all(Option::is_none) {
+    let over_tcp = Family::BOTH.map(|family| content_ms(pair.sides[family].complete()));
+    if !has_both || over_tcp.iter().all(Option::is_none) {
         return Vec::new();
     }
+    let over_quic = Family::BOTH.map(|family| content_ms(over_http3(&pair.sides[family])));
+    let is_secure = pair.is_secure();
     let setting = RaceSetting {
-        answers_ms: Family::BOTH.map(|family| answer_ms(pair, family)),
+        answers_ms: Family::BOTH.map(|family| answer_ms(pair.observed, family)),
+        service: service_of(pair.observed),
+        is_secure,
+        remembers_quic: false,
         fates: Family::BOTH
-            .map(|family| pair.sides[family].addresses.iter().map(|of| fate_of(of)).collect()),
+            .map(|family| pair.sides[family].addresses.iter().map(|of| fates_of(of)).collect()),
     };
-    PROFILES.into_iter().map(|profile| predict_race(profile, &setting, content)).collect()
+    let was_tried = pair.observed.addresses.iter().any(|of| of.http3.is_some());
+    let is_remembered = is_secure && was_tried && pair.observed.alt_svc_offers_http3();
+    let input = RaceInput { setting, content_ms: [over_tcp, over_quic], is_remembered };
+    PROFILES.into_iter().map(|profile| predict_race(profile, &input)).collect()
 }
 
-fn predict_race(
-    profile: RaceProfile,
-    setting: &RaceSetting,
-    content: [Option<f64>; 2],
-) -> ClientRace {
+fn predict_race(profile: RaceProfile, input: &RaceInput) -> ClientRace {
+    let setting = &input.setting;
     let run = |setting: &RaceSetting, added_ms: u32| {
-        let outcome = run_race(profile, setting)?;
-        let content_ms = content[usize::from(outcome.winner == Family::Ipv4)]?;
-        let connected_ms = outcome.connected_ms;
-        let content_ms = connected_ms + content_ms;
-        Some(RacePoint { added_ms, family: outcome.winner, connected_ms, content_ms })
+        let RaceOutcome { winner: family, protocol, connected_ms } = run_race(profile, setting)?;
+        let over = input.content_ms[usize::from(protocol == RaceProtocol::Quic)];
+        let content_ms = connected_ms + over[usize::from(family == Family::Ipv4)]?;
+        Some(RacePoint { added_ms, family, protocol, connected_ms, content_ms })
     };
     let point = |added_ms: u32| run(&delayed(setting, f64::from(added_ms)), added_ms);
+    let remembers = input.is_remembered && profile.quic != QuicUse::Never;
+    let remembered = RaceSetting { remembers_quic: true, ..setting.clone() };
     ClientRace {
         client: profile.name.to_owned(),
         source: profile.source.to_owned(),
         points: ADDED_MS.into_iter().filter_map(point).collect(),
+        remembered: if remembers { run(&remembered, 0) } else { None },
         ipv6_silent: run(&silenced(setting), 0),
         tolerated_ms: tolerated_delay_ms(profile, setting, MOST_ADDED_MS),
     }
 }
 
 /// Returns when the first resolver answered for a family, in milliseconds; 0 if the name is in a file.
-fn answer_ms(pair: &SitePair<'_>, family: Family) -> f64 {
+fn answer_ms(observed: &SiteObserved, family: Family) -> f64 {
     let kind = sixmark_names::message::name_record_type(family);
-    let first = pair.observed.resolvers.first();
+    let first = observed.resolvers.first();
     first.and_then(|of| of.query(kind)).map_or(0.0, |query| query.took_ms)
 }
 
-fn fate_of(of: &CheckedAddress) -> AddressFate {
+/// Returns the first resolver's answer for HTTPS; at 0, without a record, if the name is in a file.
+fn service_of(observed: &SiteObserved) -> ServiceAnswer {
+    let Some(first) = observed.resolvers.first() else {
+        return ServiceAnswer { answered_ms: Some(0.0), offers_quic: false };
+    };
+    let query = first.query("HTTPS").filter(|query| query.rcode.is_some());
+    // An offer that was not tried tells nothing of QUIC.
+    let was_tried = observed.addresses.iter().any(|of| of.http3.is_some());
+    ServiceAnswer {
+        answered_ms: query.map(|query| query.took_ms),
+        offers_quic: was_tried && query.is_some_and(|query| query.offers_http3()),
+    }
+}
+
+fn fates_of(of: &CheckedAddress) -> CandidateFates {
+    CandidateFates { tcp: tcp_fate(of), tls: tls_fate(of), quic: quic_fate(of) }
+}
+
+fn tcp_fate(of: &CheckedAddress) -> AddressFate {
     let connected = of.fetches.iter().filter(|fetch| fetch.reached > FetchPhase::Connect);
     if let Some(us) = median(connected.map(|fetch| fetch.connect_us)) {
         return AddressFate::Connects(us / 1e3);
@@ -74,10 +109,38 @@ fn fate_of(of: &CheckedAddress) -> AddressFate {
     }
 }
 
+/// Returns what comes of TLS; at once without it.
+fn tls_fate(of: &CheckedAddress) -> AddressFate {
+    let secured = of.fetches.iter().filter(|fetch| fetch.reached > FetchPhase::Tls);
+    if let Some(us) = median(secured.map(|fetch| fetch.tls_us)) {
+        return AddressFate::Connects(us / 1e3);
+    }
+    match of.fetches.first().map(|fetch| fetch.end) {
+        None | Some(FetchEnd::TimedOut) => AddressFate::Silent,
+        Some(_) => AddressFate::Fails(0.0),
+    }
+}
+
+/// Returns what comes of QUIC. A handshake of which nothing is heard is silent; how long a failure takes
+/// is not known here.
+fn quic_fate(of: &CheckedAddress) -> AddressFate {
+    match &of.http3 {
+        Some(fetch) if fetch.reached > FetchPhase::Connect => {
+            AddressFate::Connects(fetch.connect_us / 1e3)
+        }
+        Some(fetch) if fetch.end != FetchEnd::TimedOut => AddressFate::Fails(0.0),
+        _ => AddressFate::Silent,
+    }
+}
+
+fn over_http3<'a>(side: &SiteSide<'a>) -> impl Iterator<Item = &'a SiteFetch> {
+    side.addresses.iter().filter_map(|of| of.http3.as_ref()).filter(|fetch| fetch.is_complete())
+}
+
 /// Returns how long the content takes after the connection is established, in milliseconds.
-fn content_ms(side: &SiteSide<'_>) -> Option<f64> {
+fn content_ms<'a>(fetches: impl Iterator<Item = &'a SiteFetch>) -> Option<f64> {
     let after = |fetch: &SiteFetch| fetch.response_us() - fetch.connect_us;
-    median(side.complete().map(after)).map(|us| us / 1e3)
+    median(fetches.map(after)).map(|us| us / 1e3)
 }
 
 fn median(of: impl Iterator<Item = f64>) -> Option<f64> {

@@ -8,6 +8,7 @@ use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write::write_time;
 
 use crate::check_result::{ClientRace, RacePoint, SiteResult};
+use crate::happy_eyeballs::RaceProtocol;
 
 /// The delay that the chart shows at most, in milliseconds: beyond it nothing changes.
 const MOST_DRAWN_MS: u32 = 500;
@@ -20,9 +21,9 @@ pub(super) fn race_blocks(site: &SiteResult) -> Vec<Block> {
     vec![
         Block::Table(race_table(&site.clients)),
         Block::Aside(
-            "Predicted by Happy Eyeballs (RFC 8305) from the times that were measured: the answers of the \
-             first resolver, the connections to each address, the response. The clients’ own delays are \
-             published figures."
+            "Predicted by Happy Eyeballs, as each client does it, from the times that were measured: the \
+             answers of the first resolver, the connections to each address over TCP and QUIC, the \
+             response. A client attempts QUIC if an HTTPS record offers it, or Alt-Svc on an earlier visit."
                 .to_owned(),
         ),
         Block::Charts(vec![race_chart(&site.clients)]),
@@ -42,7 +43,8 @@ fn delays(clients: &[ClientRace]) -> BTreeSet<u32> {
 fn time_cell(of: Option<&RacePoint>) -> SheetCell {
     match of {
         Some(of) => {
-            let text = format!("{} ({})", write_time(of.content_ms * 1e3), of.family);
+            let over = if of.protocol == RaceProtocol::Quic { ", QUIC" } else { "" };
+            let text = format!("{} ({}{over})", write_time(of.content_ms * 1e3), of.family);
             SheetCell::Number(text, of.content_ms)
         }
         None => "never".into(),
@@ -50,24 +52,24 @@ fn time_cell(of: Option<&RacePoint>) -> SheetCell {
 }
 
 fn race_table(clients: &[ClientRace]) -> Table {
-    let columns = vec![
-        Column::words("Client"),
-        Column::number("Content after"),
+    let remembers = clients.iter().any(|of| of.remembered.is_some());
+    let later = remembers.then(|| Column::number("On a later visit"));
+    let mut columns = vec![Column::words("Client"), Column::number("Content after")];
+    columns.extend(later);
+    columns.extend([
         Column::number("If IPv6 were silent"),
         Column::number("IPv6 may be slower by"),
-        Column::words("Delays from").off_terminal(),
-    ];
+        Column::words("Source").off_terminal(),
+    ]);
     let row = |of: &ClientRace| {
         let tolerated = match of.tolerated_ms {
             Some(ms) => SheetCell::Number(format!("{ms} ms"), f64::from(ms)),
             None => "IPv4 wins".into(),
         };
-        let cells = vec![
-            time_cell(point_at(of, 0)),
-            time_cell(of.ipv6_silent.as_ref()),
-            tolerated,
-            of.source.as_str().into(),
-        ];
+        let mut cells = vec![time_cell(point_at(of, 0))];
+        // Who uses no Alt-Svc does the same again.
+        cells.extend(remembers.then(|| time_cell(of.remembered.as_ref().or(point_at(of, 0)))));
+        cells.extend([time_cell(of.ipv6_silent.as_ref()), tolerated, of.source.as_str().into()]);
         Row::new(of.client.as_str(), cells)
     };
     Table::new("What clients would do", columns, clients.iter().map(row).collect())

@@ -4,14 +4,12 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Child;
 
 use serde_json::Value;
-use sixmark_check::happy_eyeballs::{AddressFate, PROFILES, RaceProfile, RaceSetting, run_race};
+use sixmark_check::happy_eyeballs::{AddressFate, CURL, RaceProfile, RaceSetting, run_race};
 use sixmark_testkit::forms::CHECK;
 use sixmark_testkit::lab::{Lab, without};
 use sixmark_testkit::name_server::{ResolverFiles, within_names};
 use sixmark_testkit::{command, sixmark};
 use sixmark_units::family::Family;
-
-const CURL: RaceProfile = PROFILES[4];
 
 const LAB: &str = r#"
 name = "checked"
@@ -183,6 +181,11 @@ fn finds_http3_that_one_family_does_not_serve() {
             let of_ipv4 = site["observed"]["addresses"].as_array().unwrap().last().unwrap();
             assert_eq!(of_ipv4["http3"]["status"], 200, "{site:#}");
             assert_eq!(of_ipv4["http3"]["content_bytes"], 1_000, "{site:#}");
+            // The record offers QUIC, and TCP comes 300 ms later.
+            let clients = site["clients"].as_array().unwrap();
+            let chrome = clients.iter().find(|of| of["client"] == "Chrome").unwrap();
+            let over = if of_ipv6.is_empty() { "tcp" } else { "quic" };
+            assert_eq!(chrome["points"][0]["protocol"], over, "{site:#}");
         }
     });
 }
@@ -298,10 +301,8 @@ fn predicts_the_family_that_curl_connects_to() {
     };
     let [ipv6, ipv4] = ["ipv6", "ipv4"].map(connect_ms);
     for head_start in [5, 10, 20, 110, 150, 250] {
-        let setting = RaceSetting {
-            answers_ms: [0.0; 2],
-            fates: [vec![AddressFate::Connects(ipv6)], vec![AddressFate::Connects(ipv4)]],
-        };
+        let fates = [ipv6, ipv4].map(|ms| vec![AddressFate::Connects(ms)]);
+        let setting = RaceSetting::of_tcp(fates);
         let profile = RaceProfile { attempt_delay_ms: f64::from(head_start), ..CURL };
         let predicted = run_race(profile, &setting).unwrap();
         let option = head_start.to_string();
