@@ -6,7 +6,7 @@ use sixmark_units::family::Family;
 use sixmark_why::divided_difference::DividedDifference;
 
 use crate::happy_eyeballs::RaceProtocol;
-use crate::observed::SiteObserved;
+use crate::observed::{RaceEnd, SiteObserved};
 use crate::site_finding::{FindingState, SiteFinding};
 
 /// The name and version of the document format.
@@ -85,6 +85,19 @@ pub struct ClientRace {
     /// The largest delay that can be added to connections over IPv6 before IPv4 wins, in milliseconds,
     /// at most 2,000; null if IPv4 wins without any.
     pub tolerated_ms: Option<u32>,
+    /// The race for real beside its prediction; null if there was none.
+    #[serde(default)]
+    pub raced: Option<RacedClient>,
+}
+
+/// A race for real, over TCP alone to addresses that were known, and what was predicted for it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RacedClient {
+    /// The prediction; null if no address connects.
+    pub predicted: Option<RaceEnd>,
+    /// How it ended; null if no address connected within 3 s.
+    pub found: Option<RaceEnd>,
 }
 
 /// The outcome of a race. Times are in milliseconds from the client's queries on.

@@ -33,7 +33,10 @@ pub struct SiteObserved {
     pub page_hosts: Vec<PageHost>,
     /// The host to which the site redirects, if it is another one.
     pub redirect: Option<PageHost>,
-    /// The number of requests that were sent to the site.
+    /// The races for real, one for each client; empty if there were none.
+    #[serde(default)]
+    pub races: Vec<SiteRace>,
+    /// The number of requests that were sent to the site, and of connections of races.
     pub requests: u32,
 }
 
@@ -51,6 +54,31 @@ impl SiteObserved {
             .filter_map(|fetch| fetch.fields.get("alt-svc"))
             .any(|value| value.split(',').any(|of| of.trim_start().starts_with("h3=\":")))
     }
+}
+
+/// A race for real: connections over TCP alone to the addresses, which were known, in the order and with
+/// the delays of a client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SiteRace {
+    /// The client.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub client: String,
+    /// The connections that were begun.
+    pub attempts: u32,
+    /// How it ended; null if none of them was established within 3 s.
+    pub won: Option<RaceEnd>,
+}
+
+/// How a race over TCP alone to known addresses ended.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RaceEnd {
+    /// The family of the connection.
+    pub family: Family,
+    /// When it was established, in milliseconds from the beginning of the race on.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub connected_ms: f64,
 }
 
 /// A host that a page or a redirect names.

@@ -31,7 +31,7 @@ pub struct SiteFetch {
     pub why: Option<String>,
     /// The protocol of the response; null without one.
     pub protocol: Option<String>,
-    /// From the connect call to the established connection.
+    /// From the connect call to the established connection, or to its failure.
     pub connect_us: f64,
     /// The TLS handshake; 0 without TLS.
     pub tls_us: f64,

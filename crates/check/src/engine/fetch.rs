@@ -204,8 +204,9 @@ fn try_fetch(
     collected: &mut CollectedResponse,
 ) -> Result<(), FailedFetch> {
     let begin = Instant::now();
-    let socket = what.connect(to)?;
+    let connected = what.connect(to);
     fetch.connect_us = micros(begin);
+    let socket = connected?;
     fetch.reached = FetchPhase::Tls;
     if let TcpHandshake::Took(nanos) = read_handshake(&socket) {
         fetch.round_trip_us = Some(nanos as f64 / 1e3);

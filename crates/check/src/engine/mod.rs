@@ -7,6 +7,7 @@ mod hops;
 mod hosts;
 mod http3;
 mod path_probes;
+mod race;
 mod resolver;
 mod trust;
 
@@ -24,6 +25,7 @@ use sixmark_sys::route::way_to;
 use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
+use crate::happy_eyeballs::PROFILES;
 use crate::observed::{CheckedAddress, QueryEnd, ResolverRecords, SiteObserved};
 use crate::site_fetch::SiteFetch;
 use crate::special_address::describe_special;
@@ -35,6 +37,8 @@ pub use trust::TrustedRoots;
 const MOST_ADDRESSES: usize = 12;
 /// The most requests that are sent to a site, unless more are asked for.
 const MOST_REQUESTS: u32 = 60;
+/// How many of them are kept for races.
+const RACE_REQUESTS: u32 = PROFILES.len() as u32 * race::MOST_ATTEMPTS;
 /// After this many failures without a success an address is not tried again.
 const GIVE_UP_AFTER: usize = 2;
 
@@ -45,6 +49,8 @@ pub struct CheckOptions {
     pub repeat: u32,
     /// True if the user asked for that many, however many requests that takes.
     pub is_repeat_given: bool,
+    /// Whether to race for real, as each client does.
+    pub races: bool,
     /// The resolvers that are asked; empty for those of the system, with its hosts file.
     pub resolvers: Vec<SocketAddr>,
     /// The fields that are added to requests.
@@ -67,6 +73,9 @@ pub fn observe_site(url: &Url, options: &CheckOptions) -> SiteObserved {
     check.count_hops(&mut observed.addresses);
     if observed.offers_http3() {
         check.fetch_http3(&mut observed.addresses);
+    }
+    if options.races {
+        check.race(&mut observed);
     }
     observed.requests = check.requests;
     let fetches = || observed.addresses.iter().flat_map(|of| &of.fetches);
@@ -247,7 +256,9 @@ impl SiteChecker<'_> {
         if !self.options.is_repeat_given {
             // Each address also gets a request over plain HTTP, a large one, and one over HTTP/3.
             let count = addresses.len().max(1) as u32;
-            rounds = rounds.min((MOST_REQUESTS / count).saturating_sub(3)).max(1);
+            let for_races = if self.options.races { RACE_REQUESTS } else { 0 };
+            let most = MOST_REQUESTS - for_races;
+            rounds = rounds.min((most / count).saturating_sub(3)).max(1);
         }
         for round in 0..rounds {
             let mut order: Vec<usize> = (0..addresses.len()).collect();
@@ -322,6 +333,24 @@ impl SiteChecker<'_> {
             return MOST_REQUESTS;
         }
         MOST_REQUESTS.saturating_sub(self.requests)
+    }
+
+    /// Races to the addresses as each client does, as long as there are connections left.
+    fn race(&mut self, observed: &mut SiteObserved) {
+        let port = self.url.port;
+        let addresses = Family::BOTH.map(|family| {
+            let of_family = observed.addresses.iter().filter(|of| of.family == family);
+            of_family.map(|of| self.socket_address(of.address, port)).collect::<Vec<_>>()
+        });
+        for profile in PROFILES {
+            let is_over = self.requests + race::MOST_ATTEMPTS > MOST_REQUESTS;
+            if is_over && !self.options.is_repeat_given {
+                return;
+            }
+            let raced = race::race_for_real(profile, &addresses);
+            self.requests += raced.attempts;
+            observed.races.push(raced);
+        }
     }
 
     fn socket_address(&self, address: IpAddr, port: u16) -> SocketAddr {

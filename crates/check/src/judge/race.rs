@@ -3,12 +3,12 @@
 use sixmark_units::family::Family;
 
 use super::sides::{SitePair, SiteSide};
-use crate::check_result::{ClientRace, RacePoint};
+use crate::check_result::{ClientRace, RacePoint, RacedClient};
 use crate::happy_eyeballs::{
     AddressFate, CandidateFates, PROFILES, QuicUse, RaceOutcome, RaceProfile, RaceProtocol,
     RaceSetting, ServiceAnswer, delayed, run_race, silenced, tolerated_delay_ms,
 };
-use crate::observed::{CheckedAddress, SiteObserved};
+use crate::observed::{CheckedAddress, RaceEnd, SiteObserved, SiteRace};
 use crate::site_fetch::{FetchEnd, FetchPhase, SiteFetch};
 
 /// The delays that are added to the connections of IPv6, in milliseconds.
@@ -48,7 +48,12 @@ pub(super) fn predict_races(pair: &SitePair<'_>) -> Vec<ClientRace> {
     let was_tried = pair.observed.addresses.iter().any(|of| of.http3.is_some());
     let is_remembered = is_secure && was_tried && pair.observed.alt_svc_offers_http3();
     let input = RaceInput { setting, content_ms: [over_tcp, over_quic], is_remembered };
-    PROFILES.into_iter().map(|profile| predict_race(profile, &input)).collect()
+    let race = |profile: RaceProfile| {
+        let raced = pair.observed.races.iter().find(|of| of.client == profile.name);
+        let raced = raced.map(|race| compare_race(profile, &input.setting, race));
+        ClientRace { raced, ..predict_race(profile, &input) }
+    };
+    PROFILES.into_iter().map(race).collect()
 }
 
 fn predict_race(profile: RaceProfile, input: &RaceInput) -> ClientRace {
@@ -69,7 +74,17 @@ fn predict_race(profile: RaceProfile, input: &RaceInput) -> ClientRace {
         remembered: if remembers { run(&remembered, 0) } else { None },
         ipv6_silent: run(&silenced(setting), 0),
         tolerated_ms: tolerated_delay_ms(profile, setting, MOST_ADDED_MS),
+        raced: None,
     }
+}
+
+/// Puts a race for real beside its prediction: over TCP alone, with addresses that are known.
+fn compare_race(profile: RaceProfile, setting: &RaceSetting, race: &SiteRace) -> RacedClient {
+    let over_tcp = setting.fates.clone().map(|fates| fates.into_iter().map(|of| of.tcp).collect());
+    let predicted = run_race(profile, &RaceSetting::of_tcp(over_tcp));
+    let predicted =
+        predicted.map(|of| RaceEnd { family: of.winner, connected_ms: of.connected_ms });
+    RacedClient { predicted, found: race.won }
 }
 
 /// Returns when the first resolver answered for a family, in milliseconds; 0 if the name is in a file.
@@ -104,9 +119,13 @@ fn tcp_fate(of: &CheckedAddress) -> AddressFate {
     }
     match of.fetches.first().map(|fetch| fetch.end) {
         None | Some(FetchEnd::TimedOut) => AddressFate::Silent,
-        // A refusal takes as long as a connection, which is not known here.
-        Some(_) => AddressFate::Fails(0.0),
+        Some(_) => AddressFate::Fails(failed_ms(of)),
     }
+}
+
+/// Returns how long it takes until a connection fails, in milliseconds.
+fn failed_ms(of: &CheckedAddress) -> f64 {
+    median(of.fetches.iter().map(|fetch| fetch.connect_us)).map_or(0.0, |us| us / 1e3)
 }
 
 /// Returns what comes of TLS; at once without it.

@@ -9,6 +9,7 @@ use sixmark_sheet::write::write_time;
 
 use crate::check_result::{ClientRace, RacePoint, SiteResult};
 use crate::happy_eyeballs::RaceProtocol;
+use crate::observed::RaceEnd;
 
 /// The delay that the chart shows at most, in milliseconds: beyond it nothing changes.
 const MOST_DRAWN_MS: u32 = 500;
@@ -18,7 +19,7 @@ pub(super) fn race_blocks(site: &SiteResult) -> Vec<Block> {
     if site.clients.is_empty() {
         return Vec::new();
     }
-    vec![
+    let mut blocks = vec![
         Block::Table(race_table(&site.clients)),
         Block::Aside(
             "Predicted by Happy Eyeballs, as each client does it, from the times that were measured: the \
@@ -26,8 +27,17 @@ pub(super) fn race_blocks(site: &SiteResult) -> Vec<Block> {
              response. A client attempts QUIC if an HTTPS record offers it, or Alt-Svc on an earlier visit."
                 .to_owned(),
         ),
-        Block::Charts(vec![race_chart(&site.clients)]),
-    ]
+    ];
+    if let Some(table) = raced_table(&site.clients) {
+        blocks.push(Block::Table(table));
+        blocks.push(Block::Aside(
+            "Raced over TCP alone, to addresses that were known, from the first connection on; so is what \
+             was predicted for it."
+                .to_owned(),
+        ));
+    }
+    blocks.push(Block::Charts(vec![race_chart(&site.clients)]));
+    blocks
 }
 
 /// Returns the outcome with this delay added; `None` if the content never came.
@@ -56,11 +66,8 @@ fn race_table(clients: &[ClientRace]) -> Table {
     let later = remembers.then(|| Column::number("On a later visit"));
     let mut columns = vec![Column::words("Client"), Column::number("Content after")];
     columns.extend(later);
-    columns.extend([
-        Column::number("If IPv6 were silent"),
-        Column::number("IPv6 may be slower by"),
-        Column::words("Source").off_terminal(),
-    ]);
+    columns.extend(["If IPv6 were silent", "IPv6 may be slower by"].map(Column::number));
+    columns.push(Column::words("Source").off_terminal());
     let row = |of: &ClientRace| {
         let tolerated = match of.tolerated_ms {
             Some(ms) => SheetCell::Number(format!("{ms} ms"), f64::from(ms)),
@@ -69,10 +76,30 @@ fn race_table(clients: &[ClientRace]) -> Table {
         let mut cells = vec![time_cell(point_at(of, 0))];
         // Who uses no Alt-Svc does the same again.
         cells.extend(remembers.then(|| time_cell(of.remembered.as_ref().or(point_at(of, 0)))));
-        cells.extend([time_cell(of.ipv6_silent.as_ref()), tolerated, of.source.as_str().into()]);
+        cells.extend([time_cell(of.ipv6_silent.as_ref()), tolerated]);
+        cells.push(of.source.as_str().into());
         Row::new(of.client.as_str(), cells)
     };
     Table::new("What clients would do", columns, clients.iter().map(row).collect())
+}
+
+/// Returns the races for real beside their predictions; `None` if there were none.
+fn raced_table(clients: &[ClientRace]) -> Option<Table> {
+    let cell = |end: Option<RaceEnd>| match end {
+        Some(RaceEnd { family, connected_ms }) => {
+            let text = format!("{} ({family})", write_time(connected_ms * 1e3));
+            SheetCell::Number(text, connected_ms)
+        }
+        None => "no connection".into(),
+    };
+    let row = |of: &ClientRace| {
+        let raced = of.raced?;
+        Some(Row::new(of.client.as_str(), vec![cell(raced.found), cell(raced.predicted)]))
+    };
+    let rows: Vec<Row> = clients.iter().filter_map(row).collect();
+    let columns = ["Connected after", "Predicted"].map(Column::number);
+    let columns = std::iter::once(Column::words("Client")).chain(columns).collect();
+    (!rows.is_empty()).then(|| Table::new("Raced for real", columns, rows))
 }
 
 fn race_chart(clients: &[ClientRace]) -> Chart {

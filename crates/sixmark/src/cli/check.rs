@@ -51,6 +51,11 @@ pub(super) struct SiteCheckArgs {
     #[arg(long, value_name = "N", help_heading = "Measurement")]
     repeat: Option<NonZeroU32>,
 
+    /// Race for real, as each client does: connect to the site's addresses over TCP in its order, with
+    /// its delays; at most 4 connections for each, within the 60 requests
+    #[arg(long, help_heading = "Measurement")]
+    race: bool,
+
     /// Ask this resolver instead of the system's; repeatable
     #[arg(long, value_name = "ADDR[:PORT]", help_heading = "Measurement")]
     resolver: Vec<String>,
@@ -157,6 +162,7 @@ fn read_options(args: &SiteCheckArgs) -> Result<CheckOptions, CommandError> {
     Ok(CheckOptions {
         repeat: args.repeat.map_or(USUAL_REPEAT, NonZeroU32::get),
         is_repeat_given: args.repeat.is_some(),
+        races: args.race,
         resolvers: resolvers?,
         headers,
         roots: TrustedRoots::read(args.cacert.as_deref())?,

@@ -57,6 +57,11 @@ impl DrawnNetwork {
         DrawnNetwork { round_trip_ms, kinds, head_start_ms: 20 * (1 + below(20) as u32) }
     }
 
+    /// Returns the number of addresses of which nothing is heard.
+    pub(super) fn silent(&self) -> usize {
+        self.kinds.iter().flatten().filter(|kind| **kind == Kind::Silent).count()
+    }
+
     /// Returns what the machine predicts: the family, and the time from the first SYN on.
     pub(super) fn predict(&self, profile: RaceProfile) -> Option<RaceOutcome> {
         let of = |family: usize| {

@@ -9,9 +9,11 @@ mod drawn;
 mod network;
 mod seen;
 
-use sixmark_check::happy_eyeballs::RaceOutcome;
+use serde_json::Value;
+use sixmark_check::happy_eyeballs::{PROFILES, RaceOutcome};
+use sixmark_testkit::forms::CHECK;
 use sixmark_testkit::lab::Lab;
-use sixmark_testkit::skipped;
+use sixmark_testkit::{sixmark, skipped};
 use sixmark_units::random::Random;
 
 use clients::RacedClient;
@@ -82,12 +84,53 @@ fn browsers_and_curl_connect_as_predicted() {
     let mut tallies = [Tally::default(); 3];
     for _ in 0..number("SIXMARK_RACES").unwrap_or(USUAL) {
         let network = DrawnNetwork::draw(&mut random);
-        let lab = network::build_network(&network);
+        let lab = network::build_network("raced", &network);
         for (client, tally) in RacedClient::ALL.into_iter().zip(&mut tallies) {
             race(client, &network, &lab, tally);
         }
     }
     for (client, tally) in RacedClient::ALL.into_iter().zip(tallies) {
         println!("{client:?}: {tally:?}");
+    }
+}
+
+/// Checks the site from the client, and races for real.
+fn check_and_race(lab: &Lab) -> Value {
+    let words = ["check", "--race", "--repeat", "1", "--json", "-", "--in", "client", "--lab"];
+    let output = sixmark(&[&words[..], &[lab.name(), "http://www.test/bytes/1000"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    CHECK.check(&document);
+    document["sites"][0].clone()
+}
+
+/// The races of `sixmark check --race` are won by whom the machine predicts, from what was measured.
+#[test]
+fn real_races_end_as_predicted() {
+    if ["netns", "unbound"].into_iter().any(skipped) {
+        return;
+    }
+    let mut random = Random::new(number("SIXMARK_RACE_SEED").unwrap_or(2), 1);
+    for _ in 0..4 {
+        let mut network = DrawnNetwork::draw(&mut random);
+        // Each address of which nothing is heard takes 6 s.
+        while network.silent() > 1 {
+            network = DrawnNetwork::draw(&mut random);
+        }
+        let lab = network::build_network("raced-really", &network);
+        let site = check_and_race(&lab);
+        assert!(site["observed"]["requests"].as_u64().unwrap() <= 60, "{site:#}");
+        for (client, profile) in site["clients"].as_array().unwrap().iter().zip(PROFILES) {
+            let (found, predicted) = (&client["raced"]["found"], &client["raced"]["predicted"]);
+            println!("{}: {found}, predicted {predicted}; {network:?}", profile.name);
+            if let Some(earliest) = network.predict(profile)
+                && network.is_clear(profile)
+            {
+                assert_eq!(found["family"], predicted["family"], "{network:?}: {client:#}");
+                // What was measured may be late already.
+                let connected_ms = found["connected_ms"].as_f64().unwrap();
+                assert!(connected_ms > earliest.connected_ms - EARLY_MS, "{network:?}: {client:#}");
+            }
+        }
     }
 }

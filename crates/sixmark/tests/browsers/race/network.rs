@@ -116,8 +116,8 @@ urls = [{urls}]
 
 /// Builds the lab. Its client asks the name server, and no neighbour has to be looked for: that would
 /// take a round trip of its own.
-pub(super) fn build_network(network: &DrawnNetwork) -> Lab {
-    let lab = Lab::up("raced", &lab_text(network), &[]);
+pub(super) fn build_network(name: &str, network: &DrawnNetwork) -> Lab {
+    let lab = Lab::up(name, &lab_text(network), &[]);
     let resolver = "echo nameserver 127.0.0.1 > /etc/resolv.conf";
     lab.says("client", &["sh", "-c", resolver]);
     let mut peers: Vec<String> =
