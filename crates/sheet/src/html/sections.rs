@@ -145,12 +145,29 @@ fn contents(of: &Sheet, number: usize) -> Markup {
     html! {
         nav aria-label={ "Parts of " (visible(&of.title)) } {
             ul {
-                @for (at, Part { heading, .. }) in of.parts.iter().enumerate() {
-                    li { a href={ "#part-" (number) "-" (at) } { (heading) } }
+                @for (at, label) in entries(&of.parts) {
+                    li { a href={ "#part-" (number) "-" (at) } { (visible(label)) } }
                 }
             }
         }
     }
+}
+
+/// Returns the entries of the contents, each with the number of its part. Parts with the same headings, one
+/// for each of several subjects, are listed by their first subheading, each subject once.
+fn entries(parts: &[Part]) -> Vec<(usize, &str)> {
+    let mut entries: Vec<(usize, &str)> = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let is_repeated = parts.iter().filter(|of| of.heading == part.heading).count() > 1;
+        let label = match part.blocks.first() {
+            Some(Block::Heading(words)) if is_repeated => words,
+            _ => part.heading,
+        };
+        if !entries.iter().any(|of| of.1 == label) {
+            entries.push((at, label));
+        }
+    }
+    entries
 }
 
 /// Returns blocks below the heading `under`.
