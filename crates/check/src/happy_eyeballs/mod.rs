@@ -275,14 +275,13 @@ impl HappyEyeballs {
         let quic = quic && self.profile.quic == QuicUse::InTurn;
         let protocols = [RaceProtocol::Quic, RaceProtocol::Tcp];
         let protocols = protocols.into_iter().filter(|of| quic || *of == RaceProtocol::Tcp);
-        let most = Family::BOTH.map(|family| self.answers.count(family)).into_iter().max()?;
         let families = match self.last_family {
             Some(Family::Ipv6) => [Family::Ipv4, Family::Ipv6],
             _ => Family::BOTH,
         };
         let all = families.into_iter().flat_map(|family| {
             let protocols = protocols.clone();
-            (0..most.min(self.answers.count(family))).flat_map(move |address| {
+            (0..self.answers.count(family)).flat_map(move |address| {
                 protocols.clone().map(move |protocol| RaceCandidate { family, protocol, address })
             })
         });
