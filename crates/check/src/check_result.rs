@@ -7,7 +7,9 @@ use sixmark_why::divided_difference::DividedDifference;
 
 use crate::happy_eyeballs::RaceProtocol;
 use crate::observed::{RaceEnd, SiteObserved};
-use crate::site_finding::{FindingState, SiteFinding};
+use crate::site_finding::{FindingState, SiteCheck, SiteFinding};
+use crate::site_since::SiteSince;
+use crate::site_verdict::SiteVerdict;
 
 /// The name and version of the document format.
 pub const SCHEMA: &str = "sixmark.check/1";
@@ -29,8 +31,36 @@ pub struct CheckResult {
     pub elapsed_s: f64,
     /// The machine from which the sites were checked.
     pub environment: Environment,
+    /// The options that change what is found. Null in documents of versions that did not write them.
+    #[serde(default)]
+    pub asked: Option<CheckAsked>,
     /// The sites, in the order of the command line.
     pub sites: Vec<SiteResult>,
+}
+
+/// The options of a check that change what is found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CheckAsked {
+    /// The resolvers that were asked, with their ports; empty for those of the system.
+    pub resolvers: Vec<String>,
+    /// The fields that were added to requests, with the values of credentials redacted.
+    pub headers: Vec<String>,
+    /// The file of certificates that were trusted beside those of the system; null without one.
+    pub cacert: Option<String>,
+    /// The checks that are shown; empty for all.
+    pub only: Vec<SiteCheck>,
+    /// The lab and its host from which the sites were checked, as `LAB/HOST`; null if none.
+    pub lab_host: Option<String>,
+}
+
+impl CheckAsked {
+    /// Returns true if a difference from a check with these options is one of the site. What is shown
+    /// does not matter, since the verdict is on all checks.
+    pub fn is_comparable(&self, other: &CheckAsked) -> bool {
+        CheckAsked { only: Vec::new(), ..self.clone() }
+            == CheckAsked { only: Vec::new(), ..other.clone() }
+    }
 }
 
 /// What was found out about one site.
@@ -45,6 +75,10 @@ pub struct SiteResult {
     /// The verdict as a sentence.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub sentence: String,
+    /// What changed since the last check of the site that the store has; null if it has none with the
+    /// same options.
+    #[serde(default)]
+    pub since: Option<SiteSince>,
     /// What was found: differences by weight, then what can't be told, what is alike, what was not
     /// tried.
     pub findings: Vec<SiteFinding>,
@@ -117,37 +151,4 @@ pub struct RacePoint {
     /// When the content is there.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub content_ms: f64,
-}
-
-/// Whether a site is as good over IPv6 as over IPv4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum SiteVerdict {
-    /// No difference was found that users notice.
-    AsGood,
-    /// Users of one family get the site later, sometimes not, or another one.
-    Worse,
-    /// Users of one family do not get the site.
-    Broken,
-    /// The site has no IPv6.
-    Ipv4Only,
-    /// The site has no IPv4.
-    Ipv6Only,
-    /// It can't be told from here.
-    CantTell,
-}
-
-impl SiteVerdict {
-    /// Returns the verdict in capitals, as a terminal shows it.
-    pub fn shown(self) -> &'static str {
-        match self {
-            SiteVerdict::AsGood => "AS GOOD",
-            SiteVerdict::Worse => "WORSE",
-            SiteVerdict::Broken => "BROKEN",
-            SiteVerdict::Ipv4Only => "IPV4 ONLY",
-            SiteVerdict::Ipv6Only => "IPV6 ONLY",
-            SiteVerdict::CantTell => "CAN'T TELL",
-        }
-    }
 }

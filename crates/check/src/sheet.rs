@@ -8,6 +8,7 @@ use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, terminal};
 use sixmark_units::quantity::{counted, write_count};
 use sixmark_why::sheet::{WhySides, next_sentence};
 
+use crate::changed_since::since_sentence;
 use crate::check_result::{CheckResult, SiteResult};
 use crate::judge::CONFIDENCE;
 use crate::observed::{CheckedAddress, QueryRecords};
@@ -58,12 +59,14 @@ fn headline(result: &CheckResult) -> (String, Vec<String>) {
         [site] => {
             let sides = WhySides { names: NAMES, confidence: CONFIDENCE };
             let why = site.why.as_ref();
-            let notes = why.map(|why| sides.cause_sentences(why)).into_iter();
-            (line(site), notes.chain(why.and_then(next_sentence)).collect())
+            let causes = why.map(|why| sides.cause_sentences(why));
+            let next = why.and_then(next_sentence);
+            (line(site), since_sentence(site).into_iter().chain(causes).chain(next).collect())
         }
         sites => {
             let said = format!("{} checked.", counted(sites.len() as u64, "site", "sites"));
-            (said, sites.iter().map(line).collect())
+            let lines = |site: &SiteResult| [Some(line(site)), since_sentence(site)];
+            (said, sites.iter().flat_map(lines).flatten().collect())
         }
     }
 }

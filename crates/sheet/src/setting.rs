@@ -59,6 +59,12 @@ pub fn when(time: &str) -> String {
     format!("{day} {clock} UTC")
 }
 
+/// Formats a time of RFC 3339 like [`when`], without seconds.
+pub fn when_to_minute(time: &str) -> String {
+    let (day, clock) = time.split_once('T').unwrap_or((time, ""));
+    format!("{day} {} UTC", clock.get(..5).unwrap_or(clock))
+}
+
 fn routes(environment: &Environment) -> Option<Block> {
     let row = |route: &sixmark_document::provenance::RouteTaken| {
         let from = route.from.map_or("unknown".into(), |from| from.to_string());

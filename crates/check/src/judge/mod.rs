@@ -20,7 +20,7 @@ use crate::check_result::SiteResult;
 use crate::observed::SiteObserved;
 use crate::site_finding::{FindingState, SiteCheck, SiteFinding};
 use sides::SitePair;
-pub use times::CONFIDENCE;
+pub use times::{CONFIDENCE, SiteTimes, TimeRatio, times_of_site};
 
 /// Judges what was observed of a site. The verdict is on all checks; the findings are of those in `only`,
 /// or of all if it is empty.
@@ -41,7 +41,8 @@ pub fn judge_site(url: &Url, observed: SiteObserved, only: &[SiteCheck]) -> Site
     let (verdict, sentence) = verdict::judge_verdict(&pair, &findings, why.as_ref());
     findings.retain(|finding| only.is_empty() || only.contains(&finding.check));
     let clients = race::predict_races(&pair);
-    SiteResult { url: url.to_string(), verdict, sentence, findings, why, clients, observed }
+    let url = url.to_string();
+    SiteResult { url, verdict, sentence, since: None, findings, why, clients, observed }
 }
 
 fn order_of(finding: &SiteFinding) -> (u8, Option<crate::site_finding::FindingWeight>) {

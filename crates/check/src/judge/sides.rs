@@ -26,10 +26,7 @@ pub(super) struct SiteSide<'a> {
 
 impl<'a> SitePair<'a> {
     pub(super) fn of(url: &'a Url, observed: &'a SiteObserved) -> SitePair<'a> {
-        let sides = PerFamily::from_fn(|family| SiteSide {
-            addresses: observed.addresses.iter().filter(|of| of.family == family).collect(),
-        });
-        SitePair { url, observed, sides }
+        SitePair { url, observed, sides: sides_of(observed) }
     }
 
     /// Returns true if both families have a complete response.
@@ -41,6 +38,13 @@ impl<'a> SitePair<'a> {
     pub(super) fn is_secure(&self) -> bool {
         self.url.scheme == Scheme::Https
     }
+}
+
+/// Returns what was observed of each family.
+pub(super) fn sides_of(observed: &SiteObserved) -> PerFamily<SiteSide<'_>> {
+    PerFamily::from_fn(|family| SiteSide {
+        addresses: observed.addresses.iter().filter(|of| of.family == family).collect(),
+    })
 }
 
 impl<'a> SiteSide<'a> {

@@ -1,10 +1,10 @@
 use std::net::IpAddr;
 
 use super::*;
-use crate::check_result::SiteVerdict;
 use crate::observed::{CheckedAddress, PageHost, QueryEnd, QueryRecords, ResolverRecords};
 use crate::path_probe::{PathProbe, ProbeKind};
 use crate::site_fetch::{FetchEnd, FetchPhase, FetchTcp, FetchTls, SiteFetch};
+use crate::site_verdict::SiteVerdict;
 use crate::special_address::describe_special;
 use crate::zone_servers::{ServerAddress, ZoneAnswer, ZoneServer, ZoneServers};
 use sixmark_units::family::Family;

@@ -8,13 +8,14 @@ use sixmark_tally::account::AccountFigures;
 use sixmark_tally::metric::Metric;
 use sixmark_tally::response_part::PerPart;
 use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
-use sixmark_units::family::Family;
+use sixmark_units::family::{Family, PerFamily};
 use sixmark_units::quantity::counted;
 use sixmark_why::divide::{SideAccount, TestedPart, divide_difference};
 use sixmark_why::part::WhyPart;
 
 use super::WhySlower;
-use super::sides::{SitePair, SiteSide, quoted};
+use super::sides::{SitePair, SiteSide, quoted, sides_of};
+use crate::observed::SiteObserved;
 use crate::site_fetch::SiteFetch;
 use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 
@@ -114,10 +115,41 @@ fn pair_rounds(ipv6: &[&SiteFetch], ipv4: &[&SiteFetch]) -> Vec<[SideAccount; 2]
 }
 
 /// The ratio of IPv6's time to IPv4's, with its interval.
-struct TimeRatio {
-    value: f64,
-    low: f64,
-    high: f64,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeRatio {
+    /// The geometric mean over the rounds.
+    pub value: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// The times of a site, by family, as its finding has them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SiteTimes {
+    /// The medians from the connect call to the last byte, in microseconds; `None` without a complete
+    /// response.
+    pub response_us: PerFamily<Option<f64>>,
+    /// The medians of the times to an established connection, likewise.
+    pub connect_us: PerFamily<Option<f64>>,
+    /// By how much IPv6 takes longer; `None` if fewer than three rounds have both families.
+    pub ratio: Option<TimeRatio>,
+}
+
+/// Returns the times of a site.
+pub fn times_of_site(observed: &SiteObserved) -> SiteTimes {
+    let sides = sides_of(observed);
+    let of = PerFamily::from_fn(|family| usual_fetches(&sides[family]));
+    let median = |value: fn(&SiteFetch) -> f64| {
+        PerFamily::from_fn(|family| (!of[family].is_empty()).then(|| median_of(&of[family], value)))
+    };
+    let pairs = pair_rounds(&of[Family::Ipv6], &of[Family::Ipv4]);
+    SiteTimes {
+        response_us: median(SiteFetch::response_us),
+        connect_us: median(|fetch| fetch.connect_us),
+        ratio: if pairs.len() < FEWEST { None } else { ratio_of(&pairs).ok() },
+    }
 }
 
 /// Returns the geometric mean of the ratios of pairs, with Student's interval on the logarithms.
@@ -170,7 +202,11 @@ fn account_of(fetch: &SiteFetch) -> SideAccount {
 }
 
 fn median_us(of: &[&SiteFetch]) -> f64 {
-    let mut times: Vec<f64> = of.iter().map(|fetch| fetch.response_us()).collect();
+    median_of(of, SiteFetch::response_us)
+}
+
+fn median_of(of: &[&SiteFetch], value: fn(&SiteFetch) -> f64) -> f64 {
+    let mut times: Vec<f64> = of.iter().map(|fetch| value(fetch)).collect();
     times.sort_by(f64::total_cmp);
     let n = times.len();
     if n == 0 { 0.0 } else { (times[(n - 1) / 2] + times[n / 2]) / 2.0 }

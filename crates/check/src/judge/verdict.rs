@@ -4,8 +4,8 @@ use sixmark_units::family::Family;
 use sixmark_why::divided_difference::DividedDifference;
 
 use super::sides::SitePair;
-use crate::check_result::SiteVerdict;
 use crate::site_finding::{FindingState, FindingWeight, SiteCheck, SiteFinding};
+use crate::site_verdict::SiteVerdict;
 
 /// Returns the verdict, and a sentence that says it.
 pub(super) fn judge_verdict(

@@ -33,6 +33,16 @@ impl InsideArgs {
         self.in_lab.as_deref()
     }
 
+    /// Returns the lab and the host as `LAB/HOST`, if a host was named.
+    ///
+    /// # Errors
+    /// No lab was named, and not exactly one is running.
+    pub(super) fn lab_host(&self) -> Result<Option<String>, CommandError> {
+        let Some(host) = &self.in_host else { return Ok(None) };
+        let lab = control_socket::choose(self.in_lab.as_deref())?;
+        Ok(Some(format!("{lab}/{host}")))
+    }
+
     /// Moves this process into the namespaces of the host, if one was named. Must be called before
     /// the process starts threads, opens files or looks up names.
     ///

@@ -120,6 +120,11 @@ impl Keeper {
         })
     }
 
+    /// Returns the store, unless nothing is kept.
+    pub(super) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
     /// Stores the document as it is now, and replaces the earlier state. The headline of an
     /// unfinished measurement has no `ended`.
     pub(super) fn save(

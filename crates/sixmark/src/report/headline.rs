@@ -6,6 +6,10 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::report::documents::Document;
+use sixmark_check::check_result::CheckResult;
+use sixmark_check::judge::times_of_site;
+use sixmark_check::site_fetch::SiteFetch;
+use sixmark_check::site_verdict::SiteVerdict;
 use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_design::study_result::StudyResult;
@@ -38,6 +42,8 @@ pub struct ListHeadline {
     pub targets: Vec<String>,
     /// The verdict on the primary metric. `None` unless two sides were compared.
     pub verdict: Option<Judged>,
+    /// The verdict of a check, of several sites the worst. `None` for other documents.
+    pub site_verdict: Option<SiteVerdict>,
     /// The figures of IPv6 and IPv4, or of sides A and B, in this order. Empty for a study.
     pub sides: Vec<SideFigures>,
 }
@@ -54,6 +60,8 @@ pub enum DocumentKind {
     Study,
     /// `sixmark watch`.
     Watch,
+    /// `sixmark check`.
+    Check,
 }
 
 /// A verdict on one metric of side A.
@@ -90,8 +98,13 @@ pub struct SideFigures {
 
 impl DocumentKind {
     /// All kinds.
-    pub const ALL: [DocumentKind; 4] =
-        [DocumentKind::Run, DocumentKind::Comparison, DocumentKind::Study, DocumentKind::Watch];
+    pub const ALL: [DocumentKind; 5] = [
+        DocumentKind::Run,
+        DocumentKind::Comparison,
+        DocumentKind::Study,
+        DocumentKind::Watch,
+        DocumentKind::Check,
+    ];
 
     /// Returns the name in lists and filters.
     pub fn name(self) -> &'static str {
@@ -100,6 +113,7 @@ impl DocumentKind {
             DocumentKind::Comparison => "comparison",
             DocumentKind::Study => "study",
             DocumentKind::Watch => "watch",
+            DocumentKind::Check => "check",
         }
     }
 }
@@ -115,10 +129,8 @@ impl ListHeadline {
             Document::Watch(result) => Ok(ListHeadline::of_watch(result)),
             Document::Comparison(result) => Ok(ListHeadline::of_comparison(result)),
             Document::Study(result) => Ok(ListHeadline::of_study(result)),
-            Document::Vitals(_)
-            | Document::Traffic(_)
-            | Document::Doctor(_)
-            | Document::Check(_) => Err(format!(
+            Document::Check(result) => Ok(ListHeadline::of_check(result)),
+            Document::Vitals(_) | Document::Traffic(_) | Document::Doctor(_) => Err(format!(
                 "is a {}, which the store does not keep; `sixmark report FILE` shows it",
                 document.schema()
             )),
@@ -171,6 +183,7 @@ impl ListHeadline {
             ended: Some(of.ended()),
             targets,
             verdict: None,
+            site_verdict: None,
             sides: of.families().iter().map(side).collect(),
         }
     }
@@ -186,6 +199,7 @@ impl ListHeadline {
             ended: result.ended,
             targets: vec![format!("{}: {}", result.name, result.title)],
             verdict: None,
+            site_verdict: None,
             sides: Vec::new(),
         }
     }
@@ -201,7 +215,45 @@ impl ListHeadline {
             ended: Some(result.ended),
             targets: targets(sides.map(|side| &side.plan)),
             verdict: judged(&result.comparison),
+            site_verdict: None,
             sides: sides.map(|side| SideFigures::new(&side.name, &side.figures)).into(),
+        }
+    }
+
+    /// Creates the headline of a check. Its requests are the fetches of the URLs, and times are those of
+    /// a single site: there is no median over several.
+    pub fn of_check(result: &CheckResult) -> ListHeadline {
+        let single = match &result.sites[..] {
+            [site] => Some(times_of_site(&site.observed).response_us),
+            _ => None,
+        };
+        let side = |family: Family| {
+            let addresses = result.sites.iter().flat_map(|site| &site.observed.addresses);
+            let of_family = addresses.filter(|of| of.family == family);
+            let (complete, failed): (Vec<&SiteFetch>, Vec<&SiteFetch>) =
+                of_family.flat_map(|of| &of.fetches).partition(|fetch| fetch.is_complete());
+            SideFigures {
+                name: family.word().to_owned(),
+                requests: (complete.len() + failed.len()) as u64,
+                failed: failed.len() as u64,
+                requests_per_s: rate_of(complete.len(), result.elapsed_s),
+                response_p50_us: single.as_ref().and_then(|of| of[family]),
+                response_p99_us: None,
+                holds_per_s: None,
+                fails_per_s: None,
+            }
+        };
+        let urls = result.sites.iter().map(|site| &site.url);
+        ListHeadline {
+            kind: DocumentKind::Check,
+            schema: result.schema.clone(),
+            started: result.started.clone(),
+            elapsed_s: result.elapsed_s,
+            ended: Some(Ended::Complete),
+            targets: each_once(urls),
+            verdict: None,
+            site_verdict: SiteVerdict::worst(result.sites.iter().map(|site| site.verdict)),
+            sides: Family::BOTH.map(side).into(),
         }
     }
 }
@@ -233,7 +285,15 @@ impl SideFigures {
 
 /// Returns the URLs of the plans in their order, each once.
 fn targets<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Vec<String> {
+    each_once(plans.into_iter().flat_map(|plan| &plan.targets).map(|target| &target.url))
+}
+
+/// Returns events per second; 0 if no time passed.
+fn rate_of(count: usize, elapsed_s: f64) -> f64 {
+    if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 }
+}
+
+fn each_once<'a>(urls: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut seen = HashSet::new();
-    let urls = plans.into_iter().flat_map(|plan| &plan.targets).map(|target| &target.url);
     urls.filter(|&url| seen.insert(url)).cloned().collect()
 }

@@ -9,7 +9,8 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::report::headline::ListHeadline;
-use sixmark_check::check_result::{CheckResult, SiteVerdict};
+use sixmark_check::check_result::CheckResult;
+use sixmark_check::site_verdict::SiteVerdict;
 use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::ComparisonResult;
 use sixmark_compare::deciding::margin_text;

@@ -169,7 +169,8 @@ fn write_traffic(lines: &mut CsvLines, document: &str, result: &TrafficResult) {
 
 /// Writes the verdict of each site, and the state of each check with what was found.
 fn write_check(lines: &mut CsvLines, document: &str, result: &CheckResult) {
-    let mut to = Figures { lines, document, kind: "check", started: &result.started };
+    let mut to =
+        Figures { lines, document, kind: DocumentKind::Check.name(), started: &result.started };
     for site in &result.sites {
         to.one(("site", None, &site.url), "verdict", site.verdict.shown());
         for finding in &site.findings {

@@ -127,6 +127,8 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
         })
     };
     let (metric, verdict): (Option<String>, Option<String>) = (row.get(9)?, row.get(10)?);
+    let site_verdict = verdict.as_deref().filter(|_| kind == DocumentKind::Check);
+    let site_verdict = site_verdict.map(from_word).transpose()?;
     // Earlier versions also stored a verdict for runs, which was wrong too often.
     let compared = metric.zip(verdict).filter(|_| kind == DocumentKind::Comparison);
     let ended: Option<String> = row.get(6)?;
@@ -144,6 +146,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
             ended: ended.map(|word| from_word(&word)).transpose()?,
             targets: Vec::new(),
             verdict: compared.map(|(m, v)| judged(m, v)).transpose()?,
+            site_verdict,
             sides: Vec::new(),
         },
     })

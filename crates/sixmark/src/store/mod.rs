@@ -3,6 +3,7 @@
 //! The store keeps complete documents; the columns besides them serve to find them again. Each
 //! change is one transaction: if a process dies, an entry is either complete or unchanged.
 
+mod earlier;
 mod list;
 mod place;
 mod schema;
@@ -280,7 +281,7 @@ fn put(to: &Transaction<'_>, id: Id, entry: &NewEntry<'_>) -> rusqlite::Result<(
             serde_json::to_string(command).map_err(list::encoding)?,
             label,
             headline.verdict.map(|judged| judged.metric.to_string()),
-            headline.verdict.map(|judged| list::stored_word(judged.verdict)).transpose()?,
+            verdict_word(headline)?,
         ],
     )?;
     for table in ["target", "side", "document"] {
@@ -289,6 +290,13 @@ fn put(to: &Transaction<'_>, id: Id, entry: &NewEntry<'_>) -> rusqlite::Result<(
     to.execute("INSERT INTO document (entry, json) VALUES (?1, ?2)", params![id.0, document])?;
     put_targets(to, id, &headline.targets)?;
     put_sides(to, id, &headline.sides)
+}
+
+/// Returns the verdict of a comparison, or that of a check; `None` without either.
+fn verdict_word(headline: &ListHeadline) -> rusqlite::Result<Option<String>> {
+    let of_comparison = headline.verdict.map(|judged| list::stored_word(judged.verdict));
+    let of_check = headline.site_verdict.map(list::stored_word);
+    of_comparison.or(of_check).transpose()
 }
 
 fn put_targets(to: &Transaction<'_>, id: Id, targets: &[String]) -> rusqlite::Result<()> {

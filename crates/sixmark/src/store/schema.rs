@@ -62,6 +62,11 @@ pub(super) const STEPS: &[&str] = &[
     WHERE name IN ('ipv6', 'ipv4')
         AND (SELECT kind FROM entry WHERE entry.id = side.entry) = 'run';
 ",
+    "
+    -- Checks are kept from this version on; earlier ones can't list them. Each looks for the one
+    -- before it.
+    CREATE INDEX target_url ON target (url);
+",
 ];
 
 /// The kind of a SQLite file.

@@ -81,6 +81,10 @@ fn result(of: &ListHeadline) -> String {
     if of.is_search() && ended.is_none() {
         return format!("{kind} {}/s", rates(of));
     }
+    if let Some(verdict) = of.site_verdict {
+        // That fetches fail is a part of the verdict.
+        return format!("{kind}: {}", verdict.shown().to_lowercase());
+    }
     let failed: u64 = of.sides.iter().map(|side| side.failed).sum();
     let failed = (failed > 0).then(|| format!("{} failed", write_count(failed)));
     let word = |judged| serde_json::to_value(judged).ok()?.as_str().map(str::to_owned);

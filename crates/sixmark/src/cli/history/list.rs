@@ -8,10 +8,10 @@ use sixmark_units::quantity::write_count;
 use sixmark_units::visible::visible_json;
 
 use super::super::keep::StoreArgs;
-use super::when::When;
+use super::filter::FilterArgs;
 use super::{compact, open_store, print, table};
 use crate::cli::out::print_document;
-use crate::store::{ListFilter, ListPage, Listed};
+use crate::store::{ListPage, Listed};
 use sixmark_sys::command_error::CommandError;
 
 /// List stored results, one line each, newest last.
@@ -19,28 +19,11 @@ use sixmark_sys::command_error::CommandError;
 #[group(skip)]
 pub(super) struct HistoryListArgs {
     /// Only results of this kind
-    #[arg(long, value_name = "run|comparison|study|watch", value_parser = kind)]
+    #[arg(long, value_name = "run|comparison|study|watch|check", value_parser = kind)]
     kind: Option<DocumentKind>,
 
-    /// Only results that started at or after this day, time (UTC) or age (2d)
-    #[arg(long, value_name = "DATE")]
-    since: Option<When>,
-
-    /// Only results that started at or before this day, time (UTC) or age
-    #[arg(long, value_name = "DATE")]
-    until: Option<When>,
-
-    /// Only results with this text in a target's URL
-    #[arg(long, value_name = "TEXT")]
-    target: Option<String>,
-
-    /// Only results with this label
-    #[arg(long, value_name = "TEXT")]
-    label: Option<String>,
-
-    /// Show at most this many results, the newest; 0 shows all
-    #[arg(long, value_name = "N", default_value = "20")]
-    limit: u32,
+    #[command(flatten)]
+    filter: FilterArgs,
 
     /// Also show times, targets and the figures of both sides
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
@@ -60,7 +43,7 @@ pub(super) fn main(args: HistoryListArgs) -> Result<(), CommandError> {
     let Some(store) = open_store(&args.store)? else {
         return print(if json { "" } else { "the store is empty\n" });
     };
-    let page = store.list(&filter(args))?;
+    let page = store.list(&args.filter.filter(args.kind))?;
     if json {
         print_document(&visible_json(&csv_of_entries(&page.entries)?))
     } else {
@@ -89,17 +72,6 @@ fn list_text(mut page: ListPage, wide: bool) -> String {
     text
 }
 
-fn filter(args: HistoryListArgs) -> ListFilter {
-    ListFilter {
-        kind: args.kind,
-        since: args.since.map(|when| when.begin()),
-        until: args.until.map(|when| when.end()),
-        target: args.target,
-        label: args.label,
-        limit: (args.limit > 0).then_some(args.limit),
-    }
-}
-
 fn csv_of_entries(entries: &[Listed]) -> Result<String, CommandError> {
     let line = |entry| serde_json::to_string(entry).map(|line| line + "\n");
     let lines: Result<String, _> = entries.iter().map(line).collect();
@@ -108,5 +80,5 @@ fn csv_of_entries(entries: &[Listed]) -> Result<String, CommandError> {
 
 fn kind(text: &str) -> Result<DocumentKind, String> {
     let found = DocumentKind::ALL.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| "expected run, comparison, study or watch".to_owned())
+    found.ok_or_else(|| "expected run, comparison, study, watch or check".to_owned())
 }

@@ -3,6 +3,7 @@
 mod compact;
 mod delete;
 mod export;
+mod filter;
 mod import;
 mod list;
 mod show;

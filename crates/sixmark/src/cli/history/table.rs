@@ -104,7 +104,8 @@ fn ended_mark(of: &ListHeadline) -> &'static str {
 fn short_verdict(of: &ListHeadline) -> String {
     let word = |judged| serde_json::to_value(judged).ok()?.as_str().map(str::to_owned);
     let said = of.verdict.and_then(|of| Some(format!("  {} {}", of.metric, word(of.verdict)?)));
-    said.unwrap_or_default()
+    let of_check = || of.site_verdict.map(|of| format!("  {}", of.shown().to_lowercase()));
+    said.or_else(of_check).unwrap_or_default()
 }
 
 /// Shortens text to at most `columns` columns, and replaces control characters, which could move a

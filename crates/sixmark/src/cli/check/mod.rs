@@ -1,12 +1,14 @@
 //! `sixmark check`.
 
+mod earlier;
+
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 
 use clap::builder::PossibleValuesParser;
-use sixmark_check::check_result::{CheckResult, SCHEMA, SiteResult};
+use sixmark_check::check_result::{CheckAsked, CheckResult, SCHEMA, SiteResult};
 use sixmark_check::engine::{CheckOptions, TrustedRoots, observe_site};
 use sixmark_check::judge::judge_site;
 use sixmark_check::sheet::check_text;
@@ -16,6 +18,7 @@ use sixmark_document::provenance::Tool;
 use sixmark_http::http1::request::parse_own_header;
 use sixmark_http::url::Url;
 use sixmark_names::ask::PORT;
+use sixmark_plan::plan::secrets::redact;
 use sixmark_result::gate_result::GateResult;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output::Readers;
@@ -23,9 +26,11 @@ use sixmark_sys::output::Readers;
 use super::files::CommandFiles;
 use super::gates::status_of_gates;
 use super::inside::InsideArgs;
+use super::keep::{KeepArgs, Keeper};
 use super::out::{OutputPlace, do_all, encoded, print};
 use super::report::write_page;
 use crate::report::documents::Document;
+use crate::report::headline::ListHeadline;
 use crate::report::junit;
 
 /// The name that stands for all checks after --fail-if.
@@ -37,9 +42,9 @@ const USUAL_REPEAT: u32 = 5;
 ///
 /// Looks the name up, fetches the URL a few times from every address of both families in random
 /// order, and compares what arrives: connections, TLS, status, fields, content, times. Each
-/// difference comes with what was found, who can mend it, and a command that shows it. It needs no
-/// privilege and sends at most 60 requests to a site, one at a time. The exit status is 0 unless
-/// --fail-if is given.
+/// difference comes with what was found, who can mend it, and a command that shows it. Then it says
+/// what changed since the last check of the site that the store has. It needs no privilege and sends
+/// at most 60 requests to a site, one at a time. The exit status is 0 unless --fail-if is given.
 #[derive(Debug, clap::Args)]
 pub(super) struct SiteCheckArgs {
     /// URL of the site; repeatable
@@ -104,6 +109,9 @@ pub(super) struct SiteCheckArgs {
     junit: Option<OutputPlace>,
 
     #[command(flatten)]
+    keep: KeepArgs,
+
+    #[command(flatten)]
     inside: InsideArgs,
 }
 
@@ -111,43 +119,95 @@ fn check_names() -> impl Iterator<Item = &'static str> {
     SiteCheck::ALL.into_iter().map(SiteCheck::name)
 }
 
-/// Checks the sites, and prints what was found.
+/// Checks the sites, prints what was found, and keeps it.
 pub(super) fn main(args: &SiteCheckArgs) -> Result<u8, CommandError> {
+    let lab_host = args.inside.lab_host()?;
     args.inside.go()?;
     let files = CommandFiles::default().document("--json", args.json.as_ref());
     let files = files.document("--html", args.html.as_ref());
-    files.document("--junit", args.junit.as_ref()).check()?;
+    files.document("--junit", args.junit.as_ref()).store(args.keep.store()).check()?;
     let urls = read_urls(&args.urls)?;
     let options = read_options(args)?;
     let only: Vec<SiteCheck> = args.only.iter().filter_map(|name| SiteCheck::named(name)).collect();
-    if let Some(omitted) = args.fail_if.iter().find(|name| {
-        !only.is_empty() && SiteCheck::named(name).is_some_and(|check| !only.contains(&check))
-    }) {
-        let line = format!("--fail-if {omitted}: --only omits this check");
-        return Err(CommandError::Usage(line));
+    check_gates(args, &only)?;
+    let asked = options_asked(args, &options, &only, lab_host);
+    let mut keeper = Keeper::open(&args.keep)?;
+    let mut result = check_sites(&urls, &options, &only, asked);
+    if let Some(store) = keeper.store() {
+        earlier::compare_with_earlier(store, &mut result);
     }
+    let gates = gates_of(&result, &args.fail_if);
+    write_outputs(args, result, &gates, &mut keeper)?;
+    Ok(status_of_gates(&gates, false))
+}
+
+/// Refuses a gate on a check that is not shown.
+fn check_gates(args: &SiteCheckArgs, only: &[SiteCheck]) -> Result<(), CommandError> {
+    let is_omitted =
+        |name: &str| SiteCheck::named(name).is_some_and(|check| !only.contains(&check));
+    match args.fail_if.iter().find(|name| !only.is_empty() && is_omitted(name)) {
+        None => Ok(()),
+        Some(omitted) => {
+            let line = format!("--fail-if {omitted}: --only omits this check");
+            Err(CommandError::Usage(line))
+        }
+    }
+}
+
+fn check_sites(
+    urls: &[Url],
+    options: &CheckOptions,
+    only: &[SiteCheck],
+    asked: CheckAsked,
+) -> CheckResult {
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let begin = Instant::now();
-    let check = |url: &Url| judge_site(url, observe_site(url, &options), &only);
+    let check = |url: &Url| judge_site(url, observe_site(url, options), only);
     let sites: Vec<SiteResult> = urls.iter().map(check).collect();
-    let result = CheckResult {
+    CheckResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
         started,
         elapsed_s: begin.elapsed().as_secs_f64(),
         environment: environment(Vec::new()),
+        asked: Some(asked),
         sites,
-    };
+    }
+}
+
+/// Prints the report, and writes the document to the place of --json, to the store and to the page.
+fn write_outputs(
+    args: &SiteCheckArgs,
+    result: CheckResult,
+    gates: &[GateResult],
+    keeper: &mut Keeper,
+) -> Result<(), CommandError> {
     let to_standard = [&args.json, &args.html, &args.junit].contains(&&Some(OutputPlace::Standard));
     let printed = if to_standard { Ok(()) } else { print(&check_text(&result)) };
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
-    let gates = gates_of(&result, &args.fail_if);
     let junit = args.junit.as_ref();
-    let suite = junit.map_or(Ok(()), |place| place.write(&junit::of_check(&result, &gates)));
+    let suite = junit.map_or(Ok(()), |place| place.write(&junit::of_check(&result, gates)));
+    let elsewhere = args.json.as_ref().filter(|_| written.is_ok());
+    let kept = keeper.finish(&ListHeadline::of_check(&result), &document, elsewhere, false);
     let page = write_page(args.html.as_ref(), Readers::Umask, || Document::Check(Box::new(result)));
-    do_all([printed, written, suite, page])?;
-    Ok(status_of_gates(&gates, false))
+    do_all([printed, written, suite, kept, page])
+}
+
+/// Returns the options that change what is found. Credentials are never among them.
+fn options_asked(
+    args: &SiteCheckArgs,
+    options: &CheckOptions,
+    only: &[SiteCheck],
+    lab_host: Option<String>,
+) -> CheckAsked {
+    CheckAsked {
+        resolvers: options.resolvers.iter().map(SocketAddr::to_string).collect(),
+        headers: args.headers.iter().map(|line| redact(line)).collect(),
+        cacert: args.cacert.as_ref().map(|path| path.display().to_string()),
+        only: only.to_vec(),
+        lab_host,
+    }
 }
 
 fn read_urls(texts: &[String]) -> Result<Vec<Url>, CommandError> {
