@@ -1,5 +1,6 @@
 //! A check as a sheet.
 
+pub mod over_time;
 mod race;
 
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};

@@ -14,10 +14,15 @@ use serde_json::json;
 use sixmark::report::documents::Document;
 use sixmark::report::sheet::Named;
 use sixmark::report::{document_text, junit, long, markdown_page, verdicts_page};
+use sixmark_check::check_result::SiteResult;
+use sixmark_check::sheet::over_time::{SiteHistory, SiteMoment, history_sheet};
+use sixmark_check::site_finding::FindingState;
+use sixmark_check::site_verdict::SiteVerdict;
 use sixmark_compare::comparison_result::BlockOrder;
 use sixmark_design::study_result::{ReanalysedStudy, StudyResult};
 use sixmark_report::csv;
 use sixmark_report::text::Detail;
+use sixmark_sheet::{markdown, terminal};
 use sixmark_study::sheet::{
     papers_markdown, papers_text, published_markdown, published_text, study_markdown, study_text,
 };
@@ -123,6 +128,32 @@ fn renders_the_doctor_report() {
 #[test]
 fn renders_a_check() {
     whole("check", &documents::recorded("check"));
+}
+
+/// One site twice, the first time without a difference, and another one once.
+#[test]
+fn renders_checks_over_time() {
+    let Document::Check(last) = documents::recorded("check") else { panic!("it is a check") };
+    let last = &last.sites[0];
+    let mut first = last.clone();
+    (first.verdict, first.since) = (SiteVerdict::AsGood, None);
+    first.sentence = "www.test is as good over IPv6 as over IPv4.".to_owned();
+    first.findings.retain(|of| of.state == FindingState::Same);
+    let moment = |id: &str, started: &str, began_s: f64, site: &SiteResult| {
+        SiteMoment::new(id.to_owned(), started, began_s, site)
+    };
+    let before = moment("17", "2026-11-26T14:03:12.345Z", 1_795_701_792.0, &first);
+    let after = moment("21", "2026-11-28T14:57:37.855Z", 1_795_877_857.0, last);
+    let site = |url: &str, checks: Vec<SiteMoment>| SiteHistory { url: url.to_owned(), checks };
+    let twice = site(&last.url, vec![before.clone(), after]);
+    let once = site("https://www.example.net/", vec![before]);
+    for (name, sites) in [("checks", vec![twice.clone()]), ("checks-two", vec![twice, once])] {
+        let sheet = history_sheet(&sites);
+        let text = terminal::sheet_text(&sheet);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_snapshot!(format!("{name}.text"), text);
+        assert_snapshot!(format!("{name}.md"), markdown::markdown_page(&[sheet]));
+    }
 }
 
 #[test]

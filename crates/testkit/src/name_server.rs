@@ -67,9 +67,16 @@ pub fn within_names<T: Send>(files: &ResolverFiles<'_>, work: impl FnOnce() -> T
     network.within(inside).unwrap()
 }
 
-/// Answers at this address until the process ends.
-fn serve_names(at: SocketAddr) {
-    let (datagrams, listener) = (UdpSocket::bind(at).unwrap(), TcpListener::bind(at).unwrap());
+/// Answers datagrams on loopback, at a free port, until the process ends, and returns the address. It
+/// needs no privilege.
+pub fn serve_loopback_names() -> SocketAddr {
+    let datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let at = datagrams.local_addr().unwrap();
+    answer_datagrams(datagrams);
+    at
+}
+
+fn answer_datagrams(datagrams: UdpSocket) {
     thread::spawn(move || {
         let mut query = [0; 512];
         while let Ok((length, from)) = datagrams.recv_from(&mut query) {
@@ -78,6 +85,12 @@ fn serve_names(at: SocketAddr) {
             }
         }
     });
+}
+
+/// Answers at this address until the process ends.
+fn serve_names(at: SocketAddr) {
+    let (datagrams, listener) = (UdpSocket::bind(at).unwrap(), TcpListener::bind(at).unwrap());
+    answer_datagrams(datagrams);
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             // A client that leaves early does not end the others'.

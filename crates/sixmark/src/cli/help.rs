@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands with their examples. The short help shows only the options named here; `--help` shows
 /// all.
-const EXAMPLES: [CommandExamples; 16] = [
+const EXAMPLES: [CommandExamples; 17] = [
     CommandExamples {
         command: &["run"],
         options: &[
@@ -133,6 +133,14 @@ const EXAMPLES: [CommandExamples; 16] = [
             ("target", "sixmark history --target example.net"),
             ("limit", "sixmark history --limit 100"),
             ("wide", "sixmark history --wide"),
+        ],
+    },
+    CommandExamples {
+        command: &["history", "checks"],
+        options: &[
+            ("target", "sixmark history checks --target example.net"),
+            ("since", "sixmark history checks --since 30d"),
+            ("html", "sixmark history checks --target example.net --html checks.html"),
         ],
     },
     CommandExamples {

@@ -33,6 +33,7 @@ mod report;
 mod request;
 mod requests;
 mod resend;
+mod site_history;
 mod source;
 mod statuses;
 mod stuck;

@@ -1,5 +1,6 @@
 //! `sixmark history`.
 
+mod checks;
 mod compact;
 mod delete;
 mod export;
@@ -35,6 +36,8 @@ pub(super) struct HistoryArgs {
 enum HistoryCommand {
     /// List stored results, one line each, newest last
     List(list::HistoryListArgs),
+    /// Show the checks of sites over time
+    Checks(checks::HistoryChecksArgs),
     /// Show one result as when it was measured
     Show(show::HistoryShowArgs),
     /// Write stored documents, byte for byte
@@ -49,6 +52,7 @@ enum HistoryCommand {
 pub(super) fn main(args: HistoryArgs) -> Result<u8, CommandError> {
     match args.command.unwrap_or(HistoryCommand::List(args.list)) {
         HistoryCommand::List(args) => list::main(args),
+        HistoryCommand::Checks(args) => checks::main(args),
         HistoryCommand::Show(args) => show::main(&args),
         HistoryCommand::Export(args) => export::main(&args),
         HistoryCommand::Delete(args) => delete::main(&args),
