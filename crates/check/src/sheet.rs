@@ -9,12 +9,13 @@ use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, terminal};
 use sixmark_units::quantity::{counted, write_count};
 use sixmark_why::sheet::{WhySides, next_sentence};
 
-use crate::changed_since::since_sentence;
+use crate::changed_since::{describe_changes, since_sentence};
 use crate::check_result::{CheckResult, SiteResult};
 use crate::judge::CONFIDENCE;
 use crate::observed::{CheckedAddress, QueryRecords};
 use crate::site_fetch::SiteFetch;
 use crate::site_finding::{FindingState, SiteFinding};
+use crate::site_verdict::SiteVerdict;
 
 /// The names of the sides.
 const NAMES: [&str; 2] = ["IPv6", "IPv4"];
@@ -65,11 +66,39 @@ fn headline(result: &CheckResult) -> (String, Vec<String>) {
             (line(site), since_sentence(site).into_iter().chain(causes).chain(next).collect())
         }
         sites => {
-            let said = format!("{} checked.", counted(sites.len() as u64, "site", "sites"));
+            let said = summary(sites);
             let lines = |site: &SiteResult| [Some(line(site)), since_sentence(site)];
             (said, sites.iter().flat_map(lines).flatten().collect())
         }
     }
+}
+
+/// Returns how many sites have each verdict.
+fn summary(sites: &[SiteResult]) -> String {
+    let count = |verdict: SiteVerdict| {
+        let number = sites.iter().filter(|site| site.verdict == verdict).count();
+        (number > 0).then(|| format!("{number} {}", verdict.shown()))
+    };
+    let counts: Vec<String> = SiteVerdict::ALL.into_iter().filter_map(count).collect();
+    format!("{} checked: {}.", counted(sites.len() as u64, "site", "sites"), counts.join(", "))
+}
+
+/// Returns the verdict on a site as a line.
+pub fn site_line(site: &SiteResult) -> String {
+    let SiteResult { verdict, sentence, .. } = site;
+    terminal::plain(&format!("{}: {sentence}\n", verdict.shown()))
+}
+
+/// Returns a line for each site that changed since it was checked before, and how many sites have each
+/// verdict.
+pub fn summary_lines(result: &CheckResult) -> String {
+    let changed = result.sites.iter().filter_map(|site| {
+        let is_changed =
+            site.since.as_ref().is_some_and(|of| !describe_changes(of, site.verdict).is_empty());
+        Some(format!("{}: {}", site.url, since_sentence(site).filter(|_| is_changed)?))
+    });
+    let lines = changed.chain([summary(&result.sites)]);
+    lines.map(|line| terminal::plain(&line) + "\n").collect()
 }
 
 fn site_parts(site: &SiteResult, single: bool) -> Vec<Part> {

@@ -41,6 +41,8 @@ pub(super) struct FetchedUrl<'a> {
     pub(super) roots: &'a TrustedRoots,
     /// What is different about it, if it is a probe.
     pub(super) probe: Option<ProbeKind>,
+    /// True to wait as long as a fetch may take: a slow server is not a silent one.
+    pub(super) waits_longer: bool,
 }
 
 impl FetchedUrl<'_> {
@@ -76,11 +78,13 @@ pub(super) struct FetchedSite {
 struct TimedSocket {
     socket: TcpStream,
     until: Instant,
+    /// How long nothing may arrive.
+    silence: Duration,
 }
 
 impl TimedSocket {
     fn left(&self) -> io::Result<Duration> {
-        let left = self.until.saturating_duration_since(Instant::now()).min(SILENCE_LIMIT);
+        let left = self.until.saturating_duration_since(Instant::now()).min(self.silence);
         if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
 }
@@ -212,7 +216,8 @@ fn try_fetch(
         fetch.round_trip_us = Some(nanos as f64 / 1e3);
     }
     socket.set_nodelay(true)?;
-    let socket = TimedSocket { socket, until: Instant::now() + FETCH_LIMIT };
+    let silence = if what.waits_longer { FETCH_LIMIT } else { SILENCE_LIMIT };
+    let socket = TimedSocket { socket, until: Instant::now() + FETCH_LIMIT, silence };
     let mut carried = match what.url.scheme {
         Scheme::Http => Carried::Plain(socket),
         Scheme::Https => secure(what, socket, fetch)?,

@@ -26,7 +26,7 @@ use sixmark_units::family::Family;
 use sixmark_units::random::Random;
 
 use crate::happy_eyeballs::PROFILES;
-use crate::observed::{CheckedAddress, QueryEnd, ResolverRecords, SiteObserved};
+use crate::observed::{CheckedAddress, ResolverRecords, SiteObserved};
 use crate::site_fetch::SiteFetch;
 use crate::special_address::describe_special;
 use crate::zone_servers::ZoneServers;
@@ -203,8 +203,7 @@ fn find_zones(
     name: &str,
     records: &[ResolverRecords],
 ) -> Vec<ZoneServers> {
-    let answered =
-        |of: &ResolverRecords| of.queries.iter().any(|query| query.end == QueryEnd::Answered);
+    let answered = |of: &ResolverRecords| of.queries.iter().any(|query| !query.is_failure());
     let first = resolvers.iter().zip(records).find(|(_, of)| answered(of));
     first.map_or(Vec::new(), |(at, of)| delegation::find_zones(*at, name, of))
 }
@@ -301,30 +300,62 @@ impl SiteChecker<'_> {
             let mut of_family = (0..addresses.len()).filter(|at| addresses[*at].family == family);
             of_family.find_map(connect_us)
         };
-        if let [Some((at6, us6)), Some((at4, us4))] = Family::BOTH.map(first)
-            && hops::is_longer(us6, us4)
-        {
-            for (at, us) in [(at6, us6), (at4, us4)] {
-                let to = self.socket_address(addresses[at].address, self.url.port);
-                addresses[at].hops = hops::count_hops(to, us);
+        let [Some((at6, us6)), Some((at4, us4))] = Family::BOTH.map(first) else { return };
+        if !hops::is_longer(us6, us4) {
+            return;
+        }
+        let places = [(at6, us6), (at4, us4)];
+        let places = places
+            .map(|(at, us)| (at, self.socket_address(addresses[at].address, self.url.port), us));
+        thread::scope(|scope| {
+            let begun =
+                places.map(|(at, to, us)| (at, scope.spawn(move || hops::count_hops(to, us))));
+            for (at, counted) in begun {
+                addresses[at].hops = counted.join().unwrap_or_default();
             }
+        });
+    }
+
+    /// Fetches the site over HTTP/3 from each address that answers otherwise, and once more where that fails
+    /// and another address answers.
+    fn fetch_http3(&mut self, addresses: &mut [CheckedAddress]) {
+        let is_complete = |of: &CheckedAddress| of.fetches.iter().any(SiteFetch::is_complete);
+        let all = (0..addresses.len()).filter(|at| is_complete(&addresses[*at])).collect();
+        self.try_http3(addresses, all);
+        let answers = |of: &CheckedAddress| of.http3.as_ref().is_some_and(SiteFetch::is_complete);
+        if addresses.iter().any(answers) {
+            let failed = |at: &usize| addresses[*at].http3.is_some() && !answers(&addresses[*at]);
+            let again = (0..addresses.len()).filter(failed).collect();
+            self.try_http3(addresses, again);
         }
     }
 
-    /// Fetches the site over HTTP/3 from each address that answers otherwise.
-    fn fetch_http3(&mut self, addresses: &mut [CheckedAddress]) {
-        let (url, headers, roots) = (self.url, &self.options.headers, &self.options.roots);
-        for of in addresses.iter_mut().filter(|of| of.fetches.iter().any(SiteFetch::is_complete)) {
-            self.requests += 1;
-            let what = FetchedUrl { url, method: "GET", headers, roots, probe: None };
-            let to = self.socket_address(of.address, url.port);
-            let mut found = http3::fetch_http3(&what, to);
-            if !found.is_complete() {
-                self.requests += 1;
-                found = http3::fetch_http3(&what, to);
+    /// Fetches over HTTP/3 from some addresses at the same time: where UDP is blocked each takes seconds.
+    fn try_http3(&mut self, addresses: &mut [CheckedAddress], mut some: Vec<usize>) {
+        some.truncate(self.requests_left() as usize);
+        self.requests += some.len() as u32;
+        let url = self.url;
+        let what = FetchedUrl {
+            url,
+            method: "GET",
+            headers: &self.options.headers,
+            roots: &self.options.roots,
+            probe: None,
+            waits_longer: false,
+        };
+        let places =
+            some.into_iter().map(|at| (at, self.socket_address(addresses[at].address, url.port)));
+        let places: Vec<(usize, SocketAddr)> = places.collect();
+        thread::scope(|scope| {
+            let what = &what;
+            let begun: Vec<_> = places
+                .into_iter()
+                .map(|(at, to)| (at, scope.spawn(move || http3::fetch_http3(what, to))))
+                .collect();
+            for (at, fetched) in begun {
+                addresses[at].http3 = Some(fetched.join().unwrap_or_default());
             }
-            of.http3 = Some(found);
-        }
+        });
     }
 
     /// Returns how many requests may still be sent.
@@ -368,7 +399,10 @@ impl SiteChecker<'_> {
         let is_own = url.scheme == self.url.scheme;
         let headers = if is_own { &self.options.headers[..] } else { &[] };
         let roots = &self.options.roots;
-        let found = fetch(&FetchedUrl { url, method: "GET", headers, roots, probe: None }, to);
+        let found = fetch(
+            &FetchedUrl { url, method: "GET", headers, roots, probe: None, waits_longer: false },
+            to,
+        );
         if self.searched.is_empty() && found.fetch.status == Some(200) {
             self.searched = found.searched;
         }

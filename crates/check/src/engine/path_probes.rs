@@ -26,25 +26,20 @@ type PlannedProbe = (usize, ProbeKind);
 impl SiteChecker<'_> {
     /// Makes the probes that the fetches call for.
     pub(super) fn probe_paths(&mut self, addresses: &mut [CheckedAddress]) {
-        let planned: Vec<PlannedProbe> = addresses
-            .iter()
-            .enumerate()
-            .flat_map(|(at, of)| first_probes(of).into_iter().map(move |kind| (at, kind)))
-            .collect();
-        self.make_probes(addresses, &planned);
-        let again: Vec<PlannedProbe> = addresses
-            .iter()
-            .enumerate()
-            .flat_map(|(at, of)| second_probes(of).into_iter().map(move |kind| (at, kind)))
-            .collect();
-        self.make_probes(addresses, &again);
+        self.make_probes(addresses, &plan_probes(addresses, first_probes), true);
+        self.make_probes(addresses, &plan_probes(addresses, second_probes), false);
         let partial = addresses.iter().position(is_partial);
         let more = partial.map_or(Vec::new(), |at| more_probes(addresses, at));
-        self.make_probes(addresses, &more);
+        self.make_probes(addresses, &more, false);
     }
 
     /// Makes probes, a few at the same time, as long as requests are left.
-    fn make_probes(&mut self, addresses: &mut [CheckedAddress], planned: &[PlannedProbe]) {
+    fn make_probes(
+        &mut self,
+        addresses: &mut [CheckedAddress],
+        planned: &[PlannedProbe],
+        waits_longer: bool,
+    ) {
         for some in planned.chunks(AT_ONCE) {
             let some = &some[..some.len().min(self.requests_left() as usize)];
             self.requests += some.len() as u32;
@@ -55,7 +50,9 @@ impl SiteChecker<'_> {
                 let this = &*self;
                 let begun: Vec<_> = targets
                     .iter()
-                    .map(|(_, kind, address)| scope.spawn(move || this.probe(*kind, *address)))
+                    .map(|(_, kind, address)| {
+                        scope.spawn(move || this.probe(*kind, *address, waits_longer))
+                    })
                     .collect();
                 begun.into_iter().map(|of| of.join().unwrap_or_default()).collect()
             });
@@ -65,16 +62,32 @@ impl SiteChecker<'_> {
         }
     }
 
-    fn probe(&self, kind: ProbeKind, address: IpAddr) -> SiteFetch {
+    fn probe(&self, kind: ProbeKind, address: IpAddr, waits_longer: bool) -> SiteFetch {
         let what = FetchedUrl {
             url: self.url,
             method: if kind.is_large() { "HEAD" } else { "GET" },
             headers: &self.options.headers,
             roots: &self.options.roots,
             probe: Some(kind),
+            waits_longer,
         };
         fetch(&what, self.socket_address(address, self.url.port)).fetch
     }
+}
+
+/// Returns the probes that each address calls for: the first of each address, then the second, so that all
+/// have some if requests are few.
+fn plan_probes(
+    addresses: &[CheckedAddress],
+    of_address: fn(&CheckedAddress) -> Vec<ProbeKind>,
+) -> Vec<PlannedProbe> {
+    let mut planned: Vec<(usize, PlannedProbe)> = Vec::new();
+    for (at, of) in addresses.iter().enumerate() {
+        planned
+            .extend(of_address(of).into_iter().enumerate().map(|(turn, kind)| (turn, (at, kind))));
+    }
+    planned.sort_by_key(|(turn, _)| *turn);
+    planned.into_iter().map(|(_, probe)| probe).collect()
 }
 
 /// How many more connections are tried where all stall: two may do so by chance.

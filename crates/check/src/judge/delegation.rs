@@ -30,7 +30,7 @@ pub(super) fn judge_delegation(pair: &SitePair<'_>) -> SiteFinding {
     let mut faults: Vec<(&ZoneServers, Family, ZoneFault)> = Vec::new();
     for zone in zones {
         for family in Family::BOTH {
-            faults.extend(fault_of(zone, family).map(|fault| (zone, family, fault)));
+            faults.extend(fault_of(zone, family, zones).map(|fault| (zone, family, fault)));
         }
     }
     let is_total = |of: &ZoneFault| !matches!(of, ZoneFault::SomeSilent(_));
@@ -51,7 +51,7 @@ pub(super) fn judge_delegation(pair: &SitePair<'_>) -> SiteFinding {
 }
 
 /// Returns what is wrong with a zone over a family, if it is not with the other; `None` if nothing is.
-fn fault_of(zone: &ZoneServers, family: Family) -> Option<ZoneFault> {
+fn fault_of(zone: &ZoneServers, family: Family, zones: &[ZoneServers]) -> Option<ZoneFault> {
     let other = family.other();
     if zone.addresses(family).next().is_none() {
         let differs = zone.is_known(family) && zone.addresses(other).next().is_some();
@@ -61,7 +61,8 @@ fn fault_of(zone: &ZoneServers, family: Family) -> Option<ZoneFault> {
     let fails = |of: &&ServerAddress| of.end.is_some_and(|end| end != ZoneAnswer::Answered);
     let failing: Vec<&ServerAddress> = zone.addresses(family).filter(fails).collect();
     let of_other = zone.addresses(other).any(|of| answers(&of));
-    if failing.is_empty() || !of_other {
+    // If no server of any zone answers over a family, that is more likely the path from here.
+    if failing.is_empty() || !of_other || !is_any_answered(zones, family) {
         return None;
     }
     if zone.addresses(family).any(|of| answers(&of)) {
@@ -71,7 +72,23 @@ fn fault_of(zone: &ZoneServers, family: Family) -> Option<ZoneFault> {
         return (!apart.is_empty()).then(|| ZoneFault::SomeSilent(apart.join(", ")));
     }
     let said: Vec<String> = failing.into_iter().map(describe_server).collect();
-    Some(ZoneFault::NoAnswer(said.join(", ")))
+    let said = said.join(", ");
+    // Others that were not asked may answer.
+    let is_all = zone.addresses(family).all(|of| of.end.is_some());
+    Some(if is_all { ZoneFault::NoAnswer(said) } else { ZoneFault::SomeSilent(said) })
+}
+
+/// Returns true if a name server of any zone answered over a family.
+pub(super) fn is_any_answered(zones: &[ZoneServers], family: Family) -> bool {
+    let mut all = zones.iter().flat_map(|of| of.addresses(family));
+    all.any(|of| of.end == Some(ZoneAnswer::Answered))
+}
+
+/// Returns true if name servers were asked over a family, and none answered, as if the network from here did
+/// not carry it.
+pub(super) fn is_cut_off(zones: &[ZoneServers], family: Family) -> bool {
+    let is_asked = zones.iter().flat_map(|of| of.addresses(family)).any(|of| of.end.is_some());
+    is_asked && !is_any_answered(zones, family) && is_any_answered(zones, family.other())
 }
 
 /// Returns true if the server that has an address answers over another family.
@@ -94,11 +111,11 @@ fn describe(zone: &ZoneServers, family: Family, fault: &ZoneFault) -> String {
              can't look the name up"
         ),
         ZoneFault::NoAnswer(said) => format!(
-            "no name server of {name} that was asked answers over {family} ({said}), so that resolvers \
+            "no name server of {name} answers over {family} ({said}), so that resolvers \
              of {family} alone can't look the name up"
         ),
         ZoneFault::SomeSilent(said) => {
-            format!("name servers of {name} that do not answer over {family}: {said}")
+            format!("name servers of {name} that fail over {family}: {said}")
         }
     }
 }
@@ -108,8 +125,10 @@ fn command(zone: &ZoneServers, family: Family, fault: &ZoneFault) -> String {
     match fault {
         ZoneFault::NoAddress => format!("dig NS {name}"),
         _ => {
-            let fails = |of: &&ServerAddress| of.end != Some(ZoneAnswer::Answered);
-            let failing = zone.addresses(family).find(fails);
+            let fails = |of: &&ServerAddress| of.end.is_some_and(|end| end != ZoneAnswer::Answered);
+            let apart = |of: &&ServerAddress| fails(of) && answers_over(zone, of, family.other());
+            let failing = zone.addresses(family).find(apart);
+            let failing = failing.or_else(|| zone.addresses(family).find(fails));
             let at = failing.map_or(String::new(), |of| of.address.to_string());
             format!("dig +norecurse @{at} SOA {name}")
         }
@@ -131,6 +150,9 @@ fn judge_unasked(check: SiteCheck, zones: &[ZoneServers]) -> SiteFinding {
     }
     SiteFinding::cant_tell(
         check,
-        format!("servers that could not be asked over both families: {}", names(others)),
+        format!(
+            "zones of which no server gave an answer over one of the families: {}",
+            names(others)
+        ),
     )
 }

@@ -13,9 +13,10 @@ use crate::site_finding::{FindingWeight, SiteCheck, SiteFinding, WhoMends};
 const HEADERS_IPV6: u32 = 60;
 /// The header of IPv4 and that of TCP without options, in bytes.
 const HEADERS_IPV4: u32 = 40;
-/// Segments that are smaller than the route allows by more than this are limited elsewhere: options of TCP
-/// take at most 40 bytes.
-const MOST_OPTIONS: u32 = 40;
+/// The timestamps in each segment, in bytes, if both sides have them.
+const TIMESTAMPS: u32 = 12;
+/// The MTU of Ethernet, in bytes: a smaller one of the route may have been learned.
+const USUAL_MTU: u32 = 1_500;
 /// The largest MTU of a network, in bytes: segments on loopback are limited by the window.
 const LARGEST_FRAME: u32 = 9_216;
 /// The fewest connections with small segments that stand for all of them.
@@ -88,7 +89,15 @@ fn lost_partly(pair: &SitePair<'_>, of: &CheckedAddress) -> Option<LostHow> {
 
 pub(super) fn judge_large_packets(pair: &SitePair<'_>) -> SiteFinding {
     let check = SiteCheck::LargePackets;
-    let lost = find_lost_large(pair);
+    let mut lost = find_lost_large(pair);
+    let without: Vec<Family> =
+        Family::BOTH.into_iter().filter(|family| !pair.sides[*family].is_served()).collect();
+    if let [family] = without[..]
+        && lost.iter().any(|of| of.of.family == family)
+    {
+        // What the other family loses beside that is less.
+        lost.retain(|of| of.of.family == family);
+    }
     let Some(first) = lost.first() else { return judge_unlost(pair) };
     let said: Vec<String> = lost.iter().map(describe).collect();
     let said = said.join("; ");
@@ -96,9 +105,11 @@ pub(super) fn judge_large_packets(pair: &SitePair<'_>) -> SiteFinding {
     if families == [true; 2] {
         return SiteFinding::cant_tell(check, format!("{said}: so over both families"));
     }
-    let of_family = pair.sides[first.of.family].addresses.iter();
-    let is_without = !of_family.flat_map(|of| of.usual_fetches()).any(SiteFetch::is_complete);
-    let weight = if is_without { FindingWeight::Broken } else { FindingWeight::Worse };
+    let weight = if without.contains(&first.of.family) {
+        FindingWeight::Broken
+    } else {
+        FindingWeight::Worse
+    };
     SiteFinding::differs(check, weight, WhoMends::Network, said).shown_by(command(pair, first))
 }
 
@@ -139,7 +150,14 @@ fn judge_unlost(pair: &SitePair<'_>) -> SiteFinding {
     };
     let [ipv6, ipv4] = Family::BOTH.map(arrived);
     if !pair.has_both() || !ipv6 && !ipv4 {
-        return SiteFinding::not_tried(check, "both families need a complete response");
+        let why = "both families need a complete response";
+        return match pair.has_both() {
+            false => SiteFinding::not_tried(check, why),
+            true => SiteFinding::cant_tell(
+                check,
+                "requests of 3,000 bytes are not answered over either family",
+            ),
+        };
     }
     let limited = describe_limits(pair);
     match (ipv6, ipv4) {
@@ -154,20 +172,20 @@ fn judge_unlost(pair: &SitePair<'_>) -> SiteFinding {
     }
 }
 
-/// Returns a clause about families whose segments are smaller than this machine's route allows, or
-/// nothing.
+/// Returns a clause about families whose segments are smaller than those of Ethernet or than this machine's
+/// route allows, or nothing.
 fn describe_limits(pair: &SitePair<'_>) -> String {
     let limit = |family: Family| {
-        let (of, mss) = pair.sides[family]
+        let (of, tcp) = pair.sides[family]
             .addresses
             .iter()
-            .find_map(|of| Some((of, of.fetches.iter().find_map(|fetch| fetch.tcp)?.mss)))?;
-        let headers =
-            if family == Family::Ipv6 { HEADERS_IPV6 } else { HEADERS_IPV4 } + MOST_OPTIONS;
-        let mtu = of.route_mtu.filter(|mtu| *mtu <= LARGEST_FRAME)?;
-        (mss + headers < mtu).then(|| {
+            .find_map(|of| Some((of, of.fetches.iter().find_map(|fetch| fetch.tcp)?)))?;
+        let headers = if family == Family::Ipv6 { HEADERS_IPV6 } else { HEADERS_IPV4 };
+        let timestamps = if tcp.timestamps { TIMESTAMPS } else { 0 };
+        let (mss, mtu) = (tcp.mss, of.route_mtu.filter(|mtu| *mtu <= LARGEST_FRAME)?);
+        (mss + headers + timestamps < mtu || mtu < USUAL_MTU).then(|| {
             format!(
-                "; segments over {family} are limited to {mss} bytes, so that TCP would not show a path-MTU \
+                "; segments over {family} have at most {mss} bytes, so that TCP would not show every path-MTU \
                  black hole, and QUIC would"
             )
         })

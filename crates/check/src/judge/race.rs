@@ -118,7 +118,9 @@ fn tcp_fate(of: &CheckedAddress) -> AddressFate {
         return AddressFate::Connects(us / 1e3);
     }
     match of.fetches.first().map(|fetch| fetch.end) {
-        None | Some(FetchEnd::TimedOut) => AddressFate::Silent,
+        // An address that was not tried has no route: its connections fail at once.
+        None => AddressFate::Fails(0.0),
+        Some(FetchEnd::TimedOut) => AddressFate::Silent,
         Some(_) => AddressFate::Fails(failed_ms(of)),
     }
 }

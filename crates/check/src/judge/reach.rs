@@ -4,6 +4,7 @@ use sixmark_http::url::Scheme;
 use sixmark_stats::{Count, fisher};
 use sixmark_units::family::Family;
 
+use super::delegation::is_cut_off;
 use super::path_mtu::find_lost_large;
 use super::sides::{MOST_P, SitePair, list_once, quoted};
 use crate::observed::CheckedAddress;
@@ -79,12 +80,13 @@ struct AddressFailures<'a> {
 impl AddressFailures<'_> {
     /// Returns true if nothing was complete in two tries or more.
     fn is_total(&self) -> bool {
-        self.of.fetches.len() > 1 && !self.of.fetches.iter().any(SiteFetch::is_complete)
+        let mut all = self.of.usual_fetches();
+        self.of.usual_fetches().count() > 1 && !all.any(SiteFetch::is_complete)
     }
 
     fn describe(&self) -> String {
         let how = list_once(self.failed.iter().map(|fetch| describe_failure(fetch)));
-        let (failed, all) = (self.failed.len(), self.of.fetches.len());
+        let (failed, all) = (self.failed.len(), self.of.usual_fetches().count());
         format!("{}: {how} ({failed} of {all} tries)", self.of.address)
     }
 }
@@ -110,6 +112,9 @@ fn judge_phase(pair: &SitePair<'_>, check: SiteCheck) -> SiteFinding {
     if let Some(why) = no_route.filter(|_| check == SiteCheck::Connect) {
         return SiteFinding::cant_tell(check, why.clone()).shown_by("sixmark doctor");
     }
+    if let Some(said) = describe_cut_off(pair, &failing).filter(|_| check == SiteCheck::Connect) {
+        return SiteFinding::cant_tell(check, said).shown_by("sixmark doctor");
+    }
     let explained = find_lost_large(pair);
     let is_explained = |of: &AddressFailures<'_>| {
         of.failed.iter().all(|fetch| fetch.is_stalled())
@@ -130,7 +135,7 @@ fn judge_phase(pair: &SitePair<'_>, check: SiteCheck) -> SiteFinding {
             tried => SiteFinding::same(check, format!("{tried} of {tried} addresses")),
         };
     }
-    let is_without = |family: &Family| pair.sides[*family].complete().next().is_none();
+    let is_without = |family: &Family| !pair.sides[*family].is_served();
     let without: Vec<Family> = Family::BOTH.into_iter().filter(is_without).collect();
     if let [family] = without[..]
         && failing.iter().any(|of| of.of.family == family)
@@ -159,9 +164,23 @@ fn failures_of<'a>(pair: &SitePair<'a>, phases: &[FetchPhase]) -> Vec<AddressFai
         let is_read = !matches!(fetch.end, FetchEnd::TooLong | FetchEnd::TooSlow);
         !fetch.is_complete() && is_read && !fetch.is_rate_limited && phases.contains(&fetch.reached)
     };
-    let failed = |of: &'a CheckedAddress| of.fetches.iter().filter(is_failure).collect::<Vec<_>>();
+    let failed = |of: &'a CheckedAddress| of.usual_fetches().filter(is_failure).collect::<Vec<_>>();
     let all = pair.observed.addresses.iter().map(|of| AddressFailures { of, failed: failed(of) });
     all.filter(|of| !of.failed.is_empty()).collect()
+}
+
+/// Returns why no family is blamed if this machine's network does not carry one of them: no address of the
+/// site connects over it, and no name server of any zone answers; `None` if it is not so.
+fn describe_cut_off(pair: &SitePair<'_>, failing: &[AddressFailures<'_>]) -> Option<String> {
+    let is_dead = |family: Family| {
+        let of_family = failing.iter().filter(|of| of.of.family == family && of.is_total());
+        of_family.count() == pair.sides[family].addresses.len()
+            && is_cut_off(&pair.observed.zones, family)
+    };
+    let family = Family::BOTH.into_iter().find(|family| is_dead(*family))?;
+    Some(format!(
+        "nothing answers over {family} from here, neither the site nor any name server of its zones"
+    ))
 }
 
 /// Returns what was not read to its end, if there is such a response; `None` if there is none.
@@ -194,7 +213,8 @@ fn weigh_partial(
     let counts = Family::BOTH.map(|family| {
         let of_family = failing.iter().filter(|of| of.of.family == family);
         let part = of_family.map(|of| of.failed.len()).sum::<usize>() as u64;
-        Count { part, whole: pair.sides[family].fetches().count() as u64 }
+        let all = pair.sides[family].addresses.iter().map(|of| of.usual_fetches().count());
+        Count { part, whole: all.sum::<usize>() as u64 }
     });
     match fisher(counts[0], counts[1]) {
         Ok(p) if p <= MOST_P => Ok(FindingWeight::Worse),

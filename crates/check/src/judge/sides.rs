@@ -58,6 +58,12 @@ impl<'a> SiteSide<'a> {
         self.fetches().filter(|fetch| fetch.is_complete() && !fetch.is_rate_limited)
     }
 
+    /// Returns true if any fetch is complete, also of those that were made because the path was in doubt.
+    pub(super) fn is_served(&self) -> bool {
+        let all = self.addresses.iter().flat_map(|of| of.usual_fetches());
+        all.into_iter().any(|fetch| fetch.is_complete() && !fetch.is_rate_limited)
+    }
+
     /// Returns the different values of something, each with how often it occurred.
     pub(super) fn values<T: Ord>(
         &self,

@@ -132,7 +132,7 @@ fn each_ipv6(of: &mut SiteObserved, change: impl Fn(&mut SiteFetch)) {
 }
 
 /// Each fault alone: what is found, and the verdict.
-const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 34] = [
+const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 37] = [
     (
         "refused",
         |of| fail(&mut of.addresses[0], FetchEnd::Refused, FetchPhase::Connect),
@@ -396,6 +396,39 @@ const FAULTS: [(&str, Fault, &[&str], SiteVerdict); 34] = [
         },
         &["connect"],
         SiteVerdict::Broken,
+    ),
+    (
+        "this machine's network does not carry IPv6",
+        |of| {
+            fail(&mut of.addresses[0], FetchEnd::TimedOut, FetchPhase::Connect);
+            for zone in &mut of.zones {
+                zone.servers[0].addresses[0].end = Some(ZoneAnswer::Silent);
+            }
+        },
+        &[],
+        SiteVerdict::CantTell,
+    ),
+    (
+        "queries to name servers over IPv4 are answered by another server",
+        |of| {
+            for zone in &mut of.zones {
+                zone.servers[0].addresses[1].end = Some(ZoneAnswer::Lame);
+            }
+        },
+        &[],
+        SiteVerdict::AsGood,
+    ),
+    (
+        "a server answers over IPv6 after more than four seconds",
+        |of| {
+            fail(&mut of.addresses[0], FetchEnd::TimedOut, FetchPhase::Wait);
+            let mut random = Random::new(3, 3);
+            for kind in [ProbeKind::SmallSegments, ProbeKind::Again, ProbeKind::Again] {
+                of.addresses[0].probes.push(probe(kind, fetch(&mut random)));
+            }
+        },
+        &[],
+        SiteVerdict::CantTell,
     ),
     (
         "this machine has no IPv6",

@@ -3,6 +3,7 @@
 use sixmark_units::family::Family;
 use sixmark_why::divided_difference::DividedDifference;
 
+use super::delegation::is_cut_off;
 use super::sides::SitePair;
 use crate::site_finding::{FindingState, FindingWeight, SiteCheck, SiteFinding};
 use crate::site_verdict::SiteVerdict;
@@ -40,6 +41,9 @@ pub(super) fn judge_verdict(
     if !Family::BOTH.into_iter().any(|family| pair.sides[family].complete().next().is_some()) {
         return (SiteVerdict::CantTell, describe_unknown(&host, findings));
     }
+    if !pair.observed.no_route.is_empty() && !pair.has_both() {
+        return (SiteVerdict::CantTell, describe_incomplete(&host, pair));
+    }
     let worst = findings.iter().find(|of| of.weight.is_some());
     match worst {
         Some(of) if of.weight == Some(FindingWeight::Broken) => {
@@ -69,7 +73,7 @@ fn describe_worse(
             let family = if why.difference_us.value > 0.0 { Family::Ipv6 } else { Family::Ipv4 };
             format!("{host} is slower over {family}: {}{more}.", of.found)
         }
-        None => format!("{host} is not as good over both families: {}{more}.", describe(of)),
+        None => format!("{host} is not equally good over both families: {}{more}.", describe(of)),
     }
 }
 
@@ -80,6 +84,13 @@ fn describe_incomplete(host: &str, pair: &SitePair<'_>) -> String {
         Some(why) => format!("{why}; check it from one that has"),
         None if pair.sides[family].fetches().any(|of| of.is_rate_limited) => {
             "the server limits the rate of requests".to_owned()
+        }
+        None if is_cut_off(&pair.observed.zones, family) => {
+            format!("nothing answers over {family} from here")
+        }
+        None if pair.sides[family].is_served() => {
+            "most responses take too long, and only some that were waited for longer are complete"
+                .to_owned()
         }
         None => "no response is complete".to_owned(),
     };

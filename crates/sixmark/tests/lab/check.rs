@@ -250,6 +250,34 @@ fn finds_what_resolvers_answer_wrongly() {
     });
 }
 
+/// Each site of a file has a line, and a summary follows.
+#[test]
+fn checks_the_sites_of_a_file() {
+    if without(&[]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [targets, empty] = ["targets", "empty"].map(|name| folder.path().join(name));
+    std::fs::write(&targets, "# sites\nhttp://ok-nodata.example:9/\n\nhttp://ok-ok.example:9/\n")
+        .unwrap();
+    std::fs::write(&empty, "# none\n").unwrap();
+    within_names(&ResolverFiles::default(), || {
+        let list = ["check", "--repeat", "1", "--store", "none", "--targets"];
+        let output = sixmark(&[&list[..], &[targets.to_str().unwrap()]].concat());
+        let said = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(
+            lines[0].starts_with("IPV4 ONLY: ok-nodata.example:9 has no address of IPv6"),
+            "{said}"
+        );
+        assert!(lines[1].starts_with("CAN'T TELL: ok-ok.example:9"), "{said}");
+        assert_eq!(lines[2], "2 sites checked: 1 CAN'T TELL, 1 IPV4 ONLY.", "{said}");
+        let output = sixmark(&[&list[..], &[empty.to_str().unwrap()]].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("no URL in it"), "{errors}");
+    });
+}
+
 /// What is too long to read, or not read to its end in time, is not compared.
 #[test]
 fn does_not_read_two_gigabytes() {
@@ -270,6 +298,7 @@ fn explains_bad_input_in_one_line() {
         (&["http://www.example.net/", "--resolver", "here"], "--resolver"),
         (&["https://www.example.net/", "--cacert", "/nowhere"], "--cacert"),
         (&["http://www.example.net/", "--only", "everything"], "--only"),
+        (&["--targets", "/nowhere"], "--targets"),
     ] {
         let output = sixmark(&[&["check"], words].concat());
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -11,7 +11,7 @@ use clap::builder::PossibleValuesParser;
 use sixmark_check::check_result::{CheckAsked, CheckResult, SCHEMA, SiteResult};
 use sixmark_check::engine::{CheckOptions, TrustedRoots, observe_site};
 use sixmark_check::judge::judge_site;
-use sixmark_check::sheet::check_text;
+use sixmark_check::sheet::{check_text, site_line, summary_lines};
 use sixmark_check::site_finding::{FindingState, SiteCheck, SiteFinding};
 use sixmark_document::environment::environment;
 use sixmark_document::provenance::Tool;
@@ -22,6 +22,7 @@ use sixmark_plan::plan::secrets::redact;
 use sixmark_result::gate_result::GateResult;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output::Readers;
+use sixmark_sys::text_file;
 
 use super::files::CommandFiles;
 use super::gates::status_of_gates;
@@ -48,8 +49,12 @@ const USUAL_REPEAT: u32 = 5;
 #[derive(Debug, clap::Args)]
 pub(super) struct SiteCheckArgs {
     /// URL of the site; repeatable
-    #[arg(value_name = "URL", required = true)]
+    #[arg(value_name = "URL", required_unless_present = "targets")]
     urls: Vec<String>,
+
+    /// Check the sites of this file too, a URL in each line, and print a line for each site
+    #[arg(long, value_name = "FILE")]
+    targets: Option<PathBuf>,
 
     /// Fetch the URL N times from each address, however many requests that takes [default: 5, and at
     /// most 60 requests]
@@ -126,13 +131,16 @@ pub(super) fn main(args: &SiteCheckArgs) -> Result<u8, CommandError> {
     let files = CommandFiles::default().document("--json", args.json.as_ref());
     let files = files.document("--html", args.html.as_ref());
     files.document("--junit", args.junit.as_ref()).store(args.keep.store()).check()?;
-    let urls = read_urls(&args.urls)?;
+    let urls = read_urls(args)?;
     let options = read_options(args)?;
     let only: Vec<SiteCheck> = args.only.iter().filter_map(|name| SiteCheck::named(name)).collect();
     check_gates(args, &only)?;
     let asked = options_asked(args, &options, &only, lab_host);
     let mut keeper = Keeper::open(&args.keep)?;
-    let mut result = check_sites(&urls, &options, &only, asked);
+    // With a list of sites each has its line as soon as it is checked.
+    let shows_lines = args.targets.is_some() && !has_standard_output(args);
+    let shown = |site: &SiteResult| if shows_lines { print(&site_line(site)) } else { Ok(()) };
+    let mut result = check_sites(&urls, &options, &only, asked, shown)?;
     if let Some(store) = keeper.store() {
         earlier::compare_with_earlier(store, &mut result);
     }
@@ -159,12 +167,16 @@ fn check_sites(
     options: &CheckOptions,
     only: &[SiteCheck],
     asked: CheckAsked,
-) -> CheckResult {
+    shown: impl Fn(&SiteResult) -> Result<(), CommandError>,
+) -> Result<CheckResult, CommandError> {
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let begin = Instant::now();
-    let check = |url: &Url| judge_site(url, observe_site(url, options), only);
-    let sites: Vec<SiteResult> = urls.iter().map(check).collect();
-    CheckResult {
+    let check = |url: &Url| {
+        let site = judge_site(url, observe_site(url, options), only);
+        shown(&site).map(|()| site)
+    };
+    let sites = urls.iter().map(check).collect::<Result<Vec<SiteResult>, _>>()?;
+    Ok(CheckResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
         started,
@@ -172,7 +184,12 @@ fn check_sites(
         environment: environment(Vec::new()),
         asked: Some(asked),
         sites,
-    }
+    })
+}
+
+/// Returns true if a document is written to standard output.
+fn has_standard_output(args: &SiteCheckArgs) -> bool {
+    [&args.json, &args.html, &args.junit].contains(&&Some(OutputPlace::Standard))
 }
 
 /// Prints the report, and writes the document to the place of --json, to the store and to the page.
@@ -182,8 +199,13 @@ fn write_outputs(
     gates: &[GateResult],
     keeper: &mut Keeper,
 ) -> Result<(), CommandError> {
-    let to_standard = [&args.json, &args.html, &args.junit].contains(&&Some(OutputPlace::Standard));
-    let printed = if to_standard { Ok(()) } else { print(&check_text(&result)) };
+    let printed = if has_standard_output(args) {
+        Ok(())
+    } else if args.targets.is_some() {
+        print(&summary_lines(&result))
+    } else {
+        print(&check_text(&result))
+    };
     let document = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&document));
     let junit = args.junit.as_ref();
@@ -210,9 +232,27 @@ fn options_asked(
     }
 }
 
-fn read_urls(texts: &[String]) -> Result<Vec<Url>, CommandError> {
+/// Returns the URLs of the command line, then those of the file.
+fn read_urls(args: &SiteCheckArgs) -> Result<Vec<Url>, CommandError> {
     let read = |text: &String| text.parse::<Url>().map_err(CommandError::Usage);
-    texts.iter().map(read).collect()
+    let mut urls: Vec<Url> = args.urls.iter().map(read).collect::<Result<_, _>>()?;
+    if let Some(path) = &args.targets {
+        let wrong =
+            |why: String| CommandError::Usage(format!("--targets '{}': {why}", path.display()));
+        let text = text_file::read(path).map_err(|error| wrong(error.to_string()))?;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                let url =
+                    line.parse().map_err(|why| wrong(format!("line {}: {why}", number + 1)))?;
+                urls.push(url);
+            }
+        }
+        if urls.is_empty() {
+            return Err(wrong("no URL in it; write one in each line".to_owned()));
+        }
+    }
+    Ok(urls)
 }
 
 fn read_options(args: &SiteCheckArgs) -> Result<CheckOptions, CommandError> {
