@@ -135,7 +135,7 @@ pub fn describe_changes(since: &SiteSince, verdict: SiteVerdict) -> Vec<String> 
         checks("no longer", &since.vanished),
         checks("differs otherwise", &since.differs_otherwise),
         checks("not known before", &since.newly_known),
-        checks("can’t tell now", &since.no_longer_known),
+        checks("not known now", &since.no_longer_known),
         addresses("addresses added", &since.addresses_added),
         addresses("addresses gone", &since.addresses_removed),
         describe_certificates(&since.certificates_added),

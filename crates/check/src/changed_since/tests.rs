@@ -76,8 +76,8 @@ fn each_change_of_a_state_has_its_own_phrase() {
         (NotTried, Same, nothing),
         (Same, Differs, "new: content."),
         (Differs, Same, "no longer: content."),
-        (Differs, CantTell, "can’t tell now: content."),
-        (Differs, NotTried, "can’t tell now: content."),
+        (Differs, CantTell, "not known now: content."),
+        (Differs, NotTried, "not known now: content."),
         (CantTell, Differs, "not known before: content."),
         (NotTried, Differs, "not known before: content."),
     ] {
