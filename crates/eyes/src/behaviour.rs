@@ -1,0 +1,150 @@
+//! What the traces of a client show: its delays and its order.
+
+use sixmark_units::family::Family;
+
+use crate::client_trace::{ClientTrace, SeenAttempt, SeenTransport};
+
+/// Attempts that begin within this time of one another begin together, in milliseconds: a client needs some
+/// time for a system call.
+const TOGETHER_MS: f64 = 2.0;
+
+/// Returns the delays between attempts that did not begin because an earlier one was over, in milliseconds,
+/// in the order of time: the Connection Attempt Delay (RFC 8305, 5).
+pub fn attempt_delays_ms(trace: &ClientTrace) -> Vec<f64> {
+    let mut delays = Vec::new();
+    for pair in trace.attempts.windows(2) {
+        let [before, after] = pair else { continue };
+        let at_ms = after.begun_ms;
+        let is_won = trace.attempts.iter().any(|of| of.request_ms.is_some_and(|won| won <= at_ms));
+        // The failure of any attempt may begin the next one.
+        let is_freed = trace
+            .attempts
+            .iter()
+            .filter_map(|of| of.failed_ms)
+            .any(|failed| failed > before.begun_ms && failed <= at_ms);
+        if !is_won && !is_freed && !before.is_over_at(at_ms) {
+            delays.push(at_ms - before.begun_ms);
+        }
+    }
+    delays
+}
+
+/// Returns how long after the failure of an attempt the next one began, in milliseconds, for each failure
+/// that another attempt followed.
+pub fn delays_after_failure_ms(trace: &ClientTrace) -> Vec<f64> {
+    let failures = trace.attempts.iter().filter_map(|of| of.failed_ms);
+    let next = |failed: f64| {
+        let later = trace.attempts.iter().map(|of| of.begun_ms).filter(|begun| *begun >= failed);
+        later.min_by(f64::total_cmp).map(|begun| begun - failed)
+    };
+    failures.filter_map(next).collect()
+}
+
+/// Returns the families of the attempts over a transport, each address once, in the order of time.
+pub fn order_of_families(trace: &ClientTrace, transport: SeenTransport) -> Vec<Family> {
+    let mut addresses = Vec::new();
+    for of in trace.attempts.iter().filter(|of| of.transport == transport) {
+        if !addresses.contains(&of.address) {
+            addresses.push(of.address);
+        }
+    }
+    addresses.into_iter().map(Family::of).collect()
+}
+
+/// Returns how long the first attempt waited for after an answer to a type of query, in milliseconds; `None`
+/// if there was no such answer before it.
+pub fn wait_after_answer_ms(trace: &ClientTrace, kind: &str) -> Option<f64> {
+    let answered = trace.query(kind)?.answered_ms?;
+    let first = trace.attempts.first()?.begun_ms;
+    (first >= answered).then_some(first - answered)
+}
+
+/// Returns the attempts that had not won when another one had, and whether each of them was given up: the
+/// client closed it, or sent no further packet to begin it.
+pub fn losers(trace: &ClientTrace) -> Vec<(&SeenAttempt, bool)> {
+    let Some(winner) = trace.winner() else { return Vec::new() };
+    let others = trace.attempts.iter().filter(|of| !std::ptr::eq(*of, winner));
+    others
+        .filter(|of| of.failed_ms.is_none())
+        .map(|of| {
+            let is_given_up = of.closed_ms.is_some() || of.established_ms.is_none() && of.tries < 2;
+            (of, is_given_up)
+        })
+        .collect()
+}
+
+/// Returns true if attempts over different families began together.
+pub fn begins_families_together(trace: &ClientTrace) -> bool {
+    trace.attempts.windows(2).any(|pair| {
+        pair[0].family != pair[1].family && pair[1].begun_ms - pair[0].begun_ms < TOGETHER_MS
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(address: &str, begun_ms: f64) -> SeenAttempt {
+        let address: std::net::IpAddr = address.parse().unwrap();
+        SeenAttempt {
+            address,
+            family: Family::of(address),
+            transport: SeenTransport::Tcp,
+            from_port: 40_000,
+            begun_ms,
+            tries: 1,
+            established_ms: None,
+            failed_ms: None,
+            request_ms: None,
+            content_ms: None,
+            closed_ms: None,
+        }
+    }
+
+    fn trace(attempts: &[SeenAttempt]) -> ClientTrace {
+        ClientTrace { attempts: attempts.to_vec(), ..ClientTrace::default() }
+    }
+
+    #[test]
+    fn a_delay_that_a_failure_ended_is_none() {
+        let silent = [attempt("2001:db8::1", 1.0), attempt("192.0.2.1", 251.0)];
+        assert_eq!(attempt_delays_ms(&trace(&silent)), [250.0]);
+        let mut refused = silent.clone();
+        refused[0].failed_ms = Some(20.0);
+        refused[1].begun_ms = 21.0;
+        assert_eq!(attempt_delays_ms(&trace(&refused)), [0.0; 0]);
+        assert_eq!(delays_after_failure_ms(&trace(&refused)), [1.0]);
+    }
+
+    #[test]
+    fn attempts_after_the_race_was_won_are_no_part_of_it() {
+        let mut all = [attempt("2001:db8::1", 0.0), attempt("192.0.2.1", 400.0)];
+        all[0].established_ms = Some(30.0);
+        all[0].request_ms = Some(31.0);
+        assert_eq!(attempt_delays_ms(&trace(&all)), [0.0; 0]);
+    }
+
+    #[test]
+    fn families_are_listed_by_address_and_not_by_attempt() {
+        let all = [
+            attempt("2001:db8::1", 0.0),
+            attempt("2001:db8::1", 10.0),
+            attempt("192.0.2.1", 250.0),
+            attempt("2001:db8::2", 500.0),
+        ];
+        let families = order_of_families(&trace(&all), SeenTransport::Tcp);
+        assert_eq!(families, [Family::Ipv6, Family::Ipv4, Family::Ipv6]);
+    }
+
+    #[test]
+    fn a_loser_is_given_up_if_it_is_closed_or_not_begun_again() {
+        let mut all = [attempt("2001:db8::1", 0.0), attempt("192.0.2.1", 250.0)];
+        all[1].established_ms = Some(270.0);
+        all[1].request_ms = Some(271.0);
+        assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
+        all[0].tries = 3;
+        assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [false]);
+        all[0].closed_ms = Some(280.0);
+        assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
+    }
+}

@@ -1,0 +1,101 @@
+//! What a client did when it was started once, as the packets at its interface show it.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use sixmark_units::family::Family;
+
+/// What one start of a client did. Times are in milliseconds from its first packet on: a query about the
+/// site's name or an attempt to connect.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClientTrace {
+    /// The queries about the site's name, in the order of time.
+    pub queries: Vec<SeenQuery>,
+    /// The attempts to connect to the site's addresses, in the order of time.
+    pub attempts: Vec<SeenAttempt>,
+}
+
+impl ClientTrace {
+    /// Returns the first query of a type.
+    pub fn query(&self, kind: &str) -> Option<&SeenQuery> {
+        self.queries.iter().find(|query| query.kind == kind)
+    }
+
+    /// Returns the attempt whose connection carried the first request.
+    pub fn winner(&self) -> Option<&SeenAttempt> {
+        let asked = self.attempts.iter().filter(|of| of.request_ms.is_some());
+        asked.min_by(|a, b| a.request_ms.unwrap_or(0.0).total_cmp(&b.request_ms.unwrap_or(0.0)))
+    }
+
+    /// Returns when the last of the content arrived on a connection that carried a request; `None` if none
+    /// did.
+    pub fn content_ms(&self) -> Option<f64> {
+        self.attempts.iter().filter_map(|of| of.content_ms).min_by(f64::total_cmp)
+    }
+}
+
+/// A query about the site's name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SeenQuery {
+    /// The type of record: A, AAAA or HTTPS.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// When it was sent.
+    pub sent_ms: f64,
+    /// When the answer arrived; null without one.
+    pub answered_ms: Option<f64>,
+    /// The response code of the answer, as NOERROR; null without one.
+    pub rcode: Option<String>,
+    /// How often the same question was asked.
+    pub times: u32,
+}
+
+/// What an attempt to connect uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SeenTransport {
+    /// TCP.
+    Tcp,
+    /// QUIC, over UDP.
+    Quic,
+}
+
+/// An attempt to connect to an address of the site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SeenAttempt {
+    /// The address.
+    pub address: IpAddr,
+    /// Its family.
+    pub family: Family,
+    /// TCP or QUIC.
+    pub transport: SeenTransport,
+    /// The client's port.
+    pub from_port: u16,
+    /// When its first packet was sent.
+    pub begun_ms: f64,
+    /// How often its first packet was sent.
+    pub tries: u32,
+    /// When the other side's first answer arrived: a SYN-ACK, or a packet of QUIC; null without one.
+    pub established_ms: Option<f64>,
+    /// When it failed: a reset, or a router's message that the address can't be reached; null if it did
+    /// not.
+    pub failed_ms: Option<f64>,
+    /// When the request was sent: the first data over plain TCP, or the first application data of TLS;
+    /// null if none was. It is not visible in QUIC, where it is when the client confirmed the handshake.
+    pub request_ms: Option<f64>,
+    /// When the last of the content arrived; null if none did.
+    pub content_ms: Option<f64>,
+    /// When the client closed or reset it; null if it did not.
+    pub closed_ms: Option<f64>,
+}
+
+impl SeenAttempt {
+    /// Returns true if it was over at a time: failed, or closed by the client.
+    pub fn is_over_at(&self, at_ms: f64) -> bool {
+        [self.failed_ms, self.closed_ms].into_iter().flatten().any(|over| over <= at_ms)
+    }
+}

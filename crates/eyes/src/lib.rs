@@ -1,0 +1,12 @@
+//! What a client does when a family is slow or dead: Happy Eyeballs (RFC 8305), read from the packets at its
+//! interface.
+//!
+//! [`eyes_case`] lists the networks in which a client is watched. [`packet_reader`] makes a
+//! [`client_trace`] of the packets of one start; [`behaviour`] finds its delays and its order in that.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
+pub mod behaviour;
+pub mod client_trace;
+pub mod eyes_case;
+pub mod packet_reader;
