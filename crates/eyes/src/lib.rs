@@ -2,11 +2,13 @@
 //! interface.
 //!
 //! [`eyes_case`] lists the networks in which a client is watched. [`packet_reader`] makes a
-//! [`client_trace`] of the packets of one start; [`behaviour`] finds its delays and its order in that.
+//! [`client_trace`] of the packets of one start; [`behaviour`] finds its delays and its order in that,
+//! and [`clause`] judges them.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod behaviour;
+pub mod clause;
 pub mod client_trace;
 pub mod eyes_case;
 pub mod packet_reader;

@@ -1,0 +1,342 @@
+//! What Happy Eyeballs asks of clients, clause by clause, and whether a client's traces show it.
+//!
+//! Each clause is a predicate on one start of the client. It says nothing where the network of the case did
+//! not give the client an occasion.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sixmark_units::family::Family;
+
+use crate::behaviour::{
+    attempt_delays_ms, delays_after_failure_ms, losers, order_of_families, wait_after_answer_ms,
+};
+use crate::client_trace::{ClientTrace, SeenTransport};
+
+/// The least share of starts that must show a clause for it to be met.
+const LEAST_SHARE: f64 = 0.9;
+/// What a client may take to act, in milliseconds, beside what the clause allows.
+const SLACK_MS: f64 = 20.0;
+/// The recommended resolution delay, in milliseconds (RFC 8305, 8).
+const RESOLUTION_DELAY_MS: f64 = 50.0;
+/// The delay between attempts must not be less, in milliseconds (RFC 8305, 8).
+const ABSOLUTE_MINIMUM_MS: f64 = 10.0;
+/// The recommended least delay between attempts, in milliseconds (RFC 8305, 8).
+const MINIMUM_MS: f64 = 100.0;
+/// The recommended longest delay between attempts, in milliseconds (RFC 8305, 8).
+const MAXIMUM_MS: f64 = 2_000.0;
+
+/// How strongly a clause asks for something (RFC 2119).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ClauseLevel {
+    /// MUST.
+    Must,
+    /// SHOULD, or RECOMMENDED.
+    Should,
+}
+
+/// Whether a client does what a clause asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ClauseState {
+    /// It does.
+    Met,
+    /// It does not.
+    NotMet,
+    /// No start gave it an occasion.
+    NotShown,
+}
+
+/// A clause.
+#[derive(Clone, Copy)]
+pub struct Clause {
+    /// Its name, in options and documents.
+    pub name: &'static str,
+    /// The document and its section.
+    pub source: &'static str,
+    /// How strongly it asks.
+    pub level: ClauseLevel,
+    /// What it asks for, as a sentence.
+    pub asks: &'static str,
+    /// The cases in which a start may show it.
+    pub cases: &'static [&'static str],
+    /// Whether a start shows it; `None` without an occasion.
+    shows: fn(&ClientTrace) -> Option<bool>,
+}
+
+/// What was found of a clause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClauseFinding {
+    /// The name of the clause.
+    pub clause: String,
+    /// Whether it is met.
+    pub state: ClauseState,
+    /// The starts that show that it is met.
+    pub met: u32,
+    /// The starts that gave an occasion.
+    pub shown: u32,
+}
+
+/// All clauses, in the order of reports.
+pub const CLAUSES: [Clause; 12] = [
+    Clause {
+        name: "aaaa-first",
+        source: "RFC 8305, 3",
+        level: ClauseLevel::Should,
+        asks: "The query for AAAA is sent first, and that for A does not wait for its answer.",
+        cases: &["healthy", "aaaa-late-30", "aaaa-late-1000", "aaaa-dropped", "a-late-1000"],
+        shows: |trace| {
+            let (aaaa, a) = (trace.query("AAAA")?, trace.query("A")?);
+            let waits = aaaa.answered_ms.is_some_and(|answered| answered <= a.sent_ms);
+            Some(aaaa.sent_ms <= a.sent_ms && !waits)
+        },
+    },
+    Clause {
+        name: "no-wait-for-a",
+        source: "RFC 8305, 3",
+        level: ClauseLevel::Should,
+        asks: "Once the answer for AAAA is there, attempts do not wait for that for A.",
+        cases: &["a-late-1000"],
+        shows: |trace| {
+            let waited = wait_after_answer_ms(trace, "AAAA")?;
+            Some(waited <= RESOLUTION_DELAY_MS + SLACK_MS)
+        },
+    },
+    Clause {
+        name: "resolution-delay",
+        source: "RFC 8305, 3 and 8",
+        level: ClauseLevel::Should,
+        asks: "The answer for A waits about 50 ms for that for AAAA.",
+        cases: &["aaaa-late-30"],
+        shows: |trace| Some(trace.attempts.first()?.family == Family::Ipv6),
+    },
+    Clause {
+        name: "no-wait-for-aaaa",
+        source: "RFC 8305, 3",
+        level: ClauseLevel::Should,
+        asks: "After the resolution delay attempts over IPv4 do not wait for the answer for AAAA.",
+        cases: &["aaaa-late-1000", "aaaa-dropped"],
+        shows: |trace| {
+            let waited = wait_after_answer_ms(trace, "A");
+            // Without an attempt it waits as long as it was watched.
+            Some(waited.is_some_and(|waited| waited <= RESOLUTION_DELAY_MS + SLACK_MS))
+        },
+    },
+    Clause {
+        name: "ipv6-first",
+        source: "RFC 8305, 4",
+        level: ClauseLevel::Should,
+        asks: "The first attempt is over IPv6.",
+        cases: &["healthy", "slow-10", "slow-50", "slow-100", "dead-ipv4"],
+        shows: |trace| Some(trace.attempts.first()?.family == Family::Ipv6),
+    },
+    Clause {
+        name: "interleaved",
+        source: "RFC 8305, 4",
+        level: ClauseLevel::Should,
+        asks: "After one or two addresses of IPv6 comes one of IPv4.",
+        cases: &["dead-ipv6", "last-alive"],
+        shows: |trace| {
+            let order = order_of_families(trace, SeenTransport::Tcp);
+            let ahead = order.iter().take_while(|of| **of == Family::Ipv6).count();
+            (!order.is_empty()).then_some((1..=2).contains(&ahead) && order.len() > ahead)
+        },
+    },
+    Clause {
+        name: "least-delay",
+        source: "RFC 8305, 5 and 8",
+        level: ClauseLevel::Must,
+        asks: "Attempts begin at least 10 ms apart.",
+        cases: &["dead-ipv6", "first-dead", "last-alive", "slow-500", "slow-1000", "slow-2000"],
+        shows: |trace| {
+            let delays = attempt_delays_ms(trace);
+            (!delays.is_empty()).then(|| delays.iter().all(|of| *of >= ABSOLUTE_MINIMUM_MS))
+        },
+    },
+    Clause {
+        name: "usual-delay",
+        source: "RFC 8305, 5 and 8",
+        level: ClauseLevel::Should,
+        asks: "Attempts begin 100 ms to 2 s apart.",
+        cases: &["dead-ipv6", "first-dead", "last-alive", "slow-500", "slow-1000", "slow-2000"],
+        shows: |trace| {
+            let delays = attempt_delays_ms(trace);
+            let is_usual = |of: &f64| (MINIMUM_MS..=MAXIMUM_MS + SLACK_MS).contains(of);
+            (!delays.is_empty()).then(|| delays.iter().all(is_usual))
+        },
+    },
+    Clause {
+        name: "next-after-failure",
+        source: "RFC 8305, 5",
+        level: ClauseLevel::Should,
+        asks: "After a failure the next attempt does not wait for the delay.",
+        cases: &["refused-ipv6", "unreachable-ipv6"],
+        shows: |trace| {
+            let waited = delays_after_failure_ms(trace);
+            let is_failed = trace.attempts.iter().any(|of| of.failed_ms.is_some());
+            is_failed.then(|| waited.first().is_some_and(|first| *first <= MINIMUM_MS))
+        },
+    },
+    Clause {
+        name: "losers-end",
+        source: "RFC 8305, 5",
+        level: ClauseLevel::Should,
+        asks: "Once a connection is there, all other attempts are given up.",
+        cases: &["dead-ipv6", "first-dead", "slow-500", "slow-1000", "slow-2000"],
+        shows: |trace| {
+            let losers = losers(trace);
+            (!losers.is_empty()).then(|| losers.iter().all(|(_, is_given_up)| *is_given_up))
+        },
+    },
+    Clause {
+        name: "all-addresses",
+        source: "RFC 8305, 5",
+        level: ClauseLevel::Should,
+        asks: "All addresses are tried until one answers.",
+        cases: &["last-alive", "first-dead", "dead-ipv6", "dead-ipv4", "refused-ipv6"],
+        shows: |trace| Some(trace.content_ms().is_some()),
+    },
+    Clause {
+        name: "handshake-counts",
+        source: "draft-ietf-happy-happyeyeballs-v3, 6",
+        level: ClauseLevel::Should,
+        asks: "A connection counts only once TLS is established on it.",
+        cases: &["stalled-ipv6"],
+        shows: |trace| {
+            let is_established = trace.attempts.first()?.established_ms.is_some();
+            is_established.then(|| trace.content_ms().is_some())
+        },
+    },
+];
+
+/// Judges each clause by the traces of each case, by its name.
+pub fn judge_clauses(traces: &BTreeMap<String, Vec<ClientTrace>>) -> Vec<ClauseFinding> {
+    CLAUSES.iter().map(|clause| judge_clause(clause, traces)).collect()
+}
+
+fn judge_clause(clause: &Clause, traces: &BTreeMap<String, Vec<ClientTrace>>) -> ClauseFinding {
+    let starts = clause.cases.iter().filter_map(|case| traces.get(*case)).flatten();
+    let shown: Vec<bool> = starts.filter_map(clause.shows).collect();
+    let met = shown.iter().filter(|of| **of).count();
+    let state = match shown.len() {
+        0 => ClauseState::NotShown,
+        all if met as f64 >= LEAST_SHARE * all as f64 => ClauseState::Met,
+        _ => ClauseState::NotMet,
+    };
+    ClauseFinding {
+        clause: clause.name.to_owned(),
+        state,
+        met: met as u32,
+        shown: shown.len() as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client_trace::{SeenAttempt, SeenQuery};
+    use crate::eyes_case::EyesCase;
+
+    #[test]
+    fn each_clause_has_a_name_of_its_own_and_cases_that_exist() {
+        for (at, clause) in CLAUSES.iter().enumerate() {
+            let same = CLAUSES.iter().position(|of| of.name == clause.name);
+            assert_eq!(same, Some(at), "{}", clause.name);
+            for case in clause.cases {
+                assert!(EyesCase::named(case).is_some(), "{}: {case}", clause.name);
+            }
+        }
+    }
+
+    fn query(kind: &str, sent_ms: f64, answered_ms: Option<f64>) -> SeenQuery {
+        let rcode = answered_ms.map(|_| "NOERROR".to_owned());
+        SeenQuery { kind: kind.to_owned(), sent_ms, answered_ms, rcode, times: 1 }
+    }
+
+    fn attempt(address: &str, begun_ms: f64) -> SeenAttempt {
+        let address: std::net::IpAddr = address.parse().unwrap();
+        SeenAttempt {
+            address,
+            family: Family::of(address),
+            transport: SeenTransport::Tcp,
+            from_port: 1,
+            begun_ms,
+            tries: 1,
+            established_ms: None,
+            failed_ms: None,
+            request_ms: None,
+            content_ms: None,
+            closed_ms: None,
+        }
+    }
+
+    fn won(of: SeenAttempt, at_ms: f64) -> SeenAttempt {
+        let at = Some(at_ms);
+        SeenAttempt { established_ms: at, request_ms: at, content_ms: at, ..of }
+    }
+
+    fn state_of(clause: &str, case: &str, trace: &ClientTrace) -> ClauseState {
+        let traces = BTreeMap::from([(case.to_owned(), vec![trace.clone()])]);
+        let all = judge_clauses(&traces);
+        all.into_iter().find(|of| of.clause == clause).unwrap().state
+    }
+
+    /// A client as RFC 8305 describes it, in a network where nothing is heard of IPv6.
+    fn by_the_book() -> ClientTrace {
+        ClientTrace {
+            queries: vec![query("AAAA", 0.0, Some(5.0)), query("A", 0.1, Some(5.0))],
+            attempts: vec![attempt("2001:db8::1", 5.5), won(attempt("192.0.2.1", 255.5), 260.0)],
+        }
+    }
+
+    #[test]
+    fn a_client_by_the_book_meets_what_it_has_an_occasion_for() {
+        let trace = by_the_book();
+        for (clause, expected) in [
+            ("interleaved", ClauseState::Met),
+            ("least-delay", ClauseState::Met),
+            ("usual-delay", ClauseState::Met),
+            ("losers-end", ClauseState::Met),
+            ("all-addresses", ClauseState::Met),
+            ("handshake-counts", ClauseState::NotShown),
+            ("next-after-failure", ClauseState::NotShown),
+        ] {
+            assert_eq!(state_of(clause, "dead-ipv6", &trace), expected, "{clause}");
+        }
+    }
+
+    type ClientFault = (&'static str, &'static str, fn(&mut ClientTrace));
+
+    const FAULTS: [ClientFault; 9] = [
+        ("aaaa-first", "healthy", |of| of.queries[1].sent_ms = 6.0),
+        ("interleaved", "dead-ipv6", |of| {
+            of.attempts.truncate(1);
+        }),
+        ("least-delay", "dead-ipv6", |of| of.attempts[1].begun_ms = 7.0),
+        ("usual-delay", "dead-ipv6", |of| of.attempts[1].begun_ms = 50.0),
+        ("losers-end", "dead-ipv6", |of| of.attempts[0].tries = 4),
+        ("all-addresses", "dead-ipv6", |of| of.attempts[1].content_ms = None),
+        ("no-wait-for-a", "a-late-1000", |of| {
+            of.queries[1].answered_ms = Some(1_005.0);
+            of.attempts[0].begun_ms = 1_006.0;
+        }),
+        ("no-wait-for-aaaa", "aaaa-dropped", |of| {
+            of.queries[0].answered_ms = None;
+            of.attempts[0].begun_ms = 5_000.0;
+        }),
+        ("next-after-failure", "refused-ipv6", |of| of.attempts[0].failed_ms = Some(6.0)),
+    ];
+
+    #[test]
+    fn each_fault_of_a_client_is_found() {
+        for (clause, case, fault) in FAULTS {
+            let mut trace = by_the_book();
+            fault(&mut trace);
+            assert_eq!(state_of(clause, case, &trace), ClauseState::NotMet, "{clause}");
+        }
+    }
+}
