@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod behaviour;
+pub mod case_lab;
 pub mod clause;
 pub mod client_trace;
 pub mod eyes_case;
