@@ -16,4 +16,7 @@ pub mod client_trace;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod eyes_case;
+pub mod eyes_result;
+pub mod figures;
 pub mod packet_reader;
+pub mod sheet;

@@ -1,0 +1,61 @@
+//! `sixmark.eyes/1`: the document that `sixmark eyes` writes.
+
+use serde::{Deserialize, Serialize};
+use sixmark_document::provenance::{Environment, Tool};
+
+use crate::clause::{ClauseFinding, judge_clauses};
+use crate::client_trace::ClientTrace;
+use crate::figures::CaseFigures;
+
+/// The name and version of the document format.
+pub const SCHEMA: &str = "sixmark.eyes/1";
+
+/// The document that sixmark eyes writes: what a client does when a family is slow or dead.
+/// docs/eyes.md describes it for people.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EyesResult {
+    /// The name and version of the document format.
+    pub schema: String,
+    /// The program that made the document.
+    pub tool: Tool,
+    /// When it began, RFC 3339 in UTC.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = sixmark_document::schema_type::TIME)))]
+    pub started: String,
+    /// How long it took, in seconds.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub elapsed_s: f64,
+    /// The machine on which the client ran.
+    pub environment: Environment,
+    /// The command of the client and its arguments.
+    pub command: Vec<String>,
+    /// What the client did in each case, in the order of the list of cases.
+    pub cases: Vec<CaseResult>,
+    /// Whether it does what Happy Eyeballs asks for, clause by clause.
+    pub clauses: Vec<ClauseFinding>,
+}
+
+/// What a client did in a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CaseResult {
+    /// The name of the case.
+    pub case: String,
+    /// The figures over all starts.
+    pub figures: CaseFigures,
+    /// What was seen of each start, in the order of time.
+    pub starts: Vec<ClientTrace>,
+}
+
+impl CaseResult {
+    /// Creates the result of a case.
+    pub fn of(case: &str, starts: Vec<ClientTrace>) -> CaseResult {
+        CaseResult { case: case.to_owned(), figures: CaseFigures::of(&starts), starts }
+    }
+}
+
+/// Judges the clauses by what was seen in all cases.
+pub fn judge_cases(cases: &[CaseResult]) -> Vec<ClauseFinding> {
+    let traces = cases.iter().map(|of| (of.case.clone(), of.starts.clone()));
+    judge_clauses(&traces.collect())
+}

@@ -1,0 +1,141 @@
+//! What a client does, as a sheet.
+
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::write::write_time;
+use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, terminal};
+use sixmark_units::quantity::counted;
+
+use crate::clause::{CLAUSES, ClauseFinding, ClauseLevel, ClauseState};
+use crate::eyes_case::EyesCase;
+use crate::eyes_result::{CaseResult, EyesResult};
+use crate::figures::TimeSpread;
+
+/// Returns the result as text for a terminal.
+pub fn eyes_text(result: &EyesResult) -> String {
+    terminal::sheet_text(&eyes_sheet("", result))
+}
+
+/// Returns the document as a sheet.
+pub fn eyes_sheet(name: &str, result: &EyesResult) -> Sheet {
+    let starts: u32 = result.cases.iter().map(|of| of.figures.starts).sum();
+    let about =
+        vec![counted(starts.into(), "start", "starts"), format!("{:.0} s", result.elapsed_s)];
+    let parts = [
+        Part::new("Cases", vec![Block::Table(case_table(result))]).map(Part::open),
+        Part::new("Clauses", vec![Block::Table(clause_table(result))]).map(Part::open),
+        setting::setting_part(setting::machine(&result.environment, Vec::new(), &result.tool)),
+    ];
+    Sheet {
+        name: name.to_owned(),
+        kind: "Eyes",
+        title: result.command.join(" "),
+        when: setting::when(&result.started),
+        about,
+        headline: headline(result),
+        parts: parts.into_iter().flatten().collect(),
+        ..Sheet::default()
+    }
+}
+
+fn headline(result: &EyesResult) -> SheetHeadline {
+    let all = result.cases.len();
+    let survives = |of: &&CaseResult| of.figures.survived == of.figures.starts;
+    let survived = result.cases.iter().filter(survives).count();
+    let lost: Vec<&str> =
+        result.cases.iter().filter(|of| !survives(of)).map(|of| of.case.as_str()).collect();
+    let lost = if lost.is_empty() { String::new() } else { format!("; not {}", lost.join(", ")) };
+    let state = |state: ClauseState| result.clauses.iter().filter(|of| of.state == state).count();
+    let clauses = format!(
+        "Of {} clauses {} are met, {} are not, {} were not shown.",
+        result.clauses.len(),
+        state(ClauseState::Met),
+        state(ClauseState::NotMet),
+        state(ClauseState::NotShown)
+    );
+    let delays = result.cases.iter().filter_map(|of| of.figures.attempt_delay);
+    let delay = TimeSpread::of(delays.map(|of| of.median_ms));
+    let delay =
+        delay.map(|of| format!("The next attempt begins after {}.", write_ms(of.median_ms)));
+    SheetHeadline {
+        sentence: format!("It gets the content in {survived} of {all} cases{lost}."),
+        notes: delay.into_iter().chain([clauses]).collect(),
+        ..SheetHeadline::default()
+    }
+}
+
+fn write_ms(ms: f64) -> String {
+    write_time(ms * 1e3)
+}
+
+fn case_table(result: &EyesResult) -> Table {
+    let columns = vec![
+        Column::words("Case"),
+        Column::number("Content"),
+        Column::number("After"),
+        Column::number("Over IPv6"),
+        Column::number("Next attempt"),
+        Column::number("Addresses"),
+        Column::words("Network").off_terminal(),
+    ];
+    let rows = result.cases.iter().map(case_row).collect();
+    Table::new("What the client did, medians", columns, rows)
+}
+
+fn case_row(of: &CaseResult) -> Row {
+    let figures = &of.figures;
+    let time = |spread: Option<TimeSpread>| match spread {
+        Some(spread) => SheetCell::Number(write_ms(spread.median_ms), spread.median_ms),
+        None => SheetCell::none(),
+    };
+    let count =
+        |part: u32, whole: u32| SheetCell::Number(format!("{part} of {whole}"), part.into());
+    let about = EyesCase::named(&of.case).map_or("", |case| case.about);
+    Row::new(
+        of.case.as_str(),
+        vec![
+            count(figures.survived, figures.starts),
+            time(figures.content),
+            count(figures.over_ipv6, figures.over_ipv6 + figures.over_ipv4),
+            time(figures.attempt_delay),
+            SheetCell::Number(figures.addresses_tried.to_string(), figures.addresses_tried.into()),
+            about.into(),
+        ],
+    )
+}
+
+fn clause_table(result: &EyesResult) -> Table {
+    let columns = vec![
+        Column::words("Clause"),
+        Column::words("Level"),
+        Column::words("State"),
+        Column::number("Starts"),
+        Column::words("Asks").off_terminal(),
+        Column::words("Source").off_terminal(),
+    ];
+    let rows = result.clauses.iter().map(clause_row).collect();
+    Table::new("What Happy Eyeballs asks for", columns, rows)
+}
+
+fn clause_row(of: &ClauseFinding) -> Row {
+    let clause = CLAUSES.iter().find(|clause| clause.name == of.clause);
+    let level = match clause.map(|clause| clause.level) {
+        Some(ClauseLevel::Must) => "MUST",
+        Some(ClauseLevel::Should) => "SHOULD",
+        None => "",
+    };
+    let state = match of.state {
+        ClauseState::Met => "met",
+        ClauseState::NotMet => "not met",
+        ClauseState::NotShown => "not shown",
+    };
+    Row::new(
+        of.clause.as_str(),
+        vec![
+            level.into(),
+            state.into(),
+            SheetCell::Number(format!("{} of {}", of.met, of.shown), of.met.into()),
+            clause.map_or("", |clause| clause.asks).into(),
+            clause.map_or("", |clause| clause.source).into(),
+        ],
+    )
+}
