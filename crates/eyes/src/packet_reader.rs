@@ -285,3 +285,6 @@ fn inner_destination(packet: &Ip<'_>) -> Option<IpAddr> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod detail;
 mod doctor;
+mod eyes;
 mod files;
 mod fleet;
 mod gates;
@@ -65,6 +66,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum SixmarkCommand {
     Check(check::SiteCheckArgs),
+    Eyes(eyes::EyesArgs),
     Run(Box<run::RunArgs>),
     Compare(Box<compare::CompareArgs>),
     History(history::HistoryArgs),
@@ -97,6 +99,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     out::fit_terminal();
     let done = match cli.command {
         SixmarkCommand::Check(args) => check::main(&args),
+        SixmarkCommand::Eyes(args) => eyes::main(&args),
         SixmarkCommand::Run(args) => run::main(&args),
         SixmarkCommand::Compare(args) => compare::main(&args),
         SixmarkCommand::History(args) => history::main(args),
