@@ -6,6 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use sixmark_check::happy_eyeballs::{CHROME, CURL, FIREFOX, RaceProfile};
+use sixmark_eyes::browser_start::WatchedBrowser;
 use sixmark_testkit::command;
 use sixmark_testkit::lab::Lab;
 use tempfile::TempDir;
@@ -19,48 +20,6 @@ const URL: &str = "http://www.test/bytes/1000";
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The interval between two looks at the capture.
 const LOOK: Duration = Duration::from_millis(20);
-
-const CHROMIUM_WORDS: [&str; 17] = [
-    "chromium",
-    "--headless",
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-dev-shm-usage",
-    "--disable-domain-reliability",
-    "--disable-extensions",
-    "--disable-gpu",
-    "--disable-sync",
-    "--dns-over-https-mode=off",
-    "--dump-dom",
-    "--no-first-run",
-    "--no-pings",
-    "--no-proxy-server",
-    "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LocalNetworkAccessChecks",
-];
-
-/// Without what Firefox asks by itself, and without connections before they are needed, which have no
-/// backup.
-const FIREFOX_SETTINGS: &str = "\
-    user_pref('app.normandy.enabled', false);\n\
-    user_pref('app.update.enabled', false);\n\
-    user_pref('browser.aboutwelcome.enabled', false);\n\
-    user_pref('browser.newtabpage.enabled', false);\n\
-    user_pref('browser.safebrowsing.malware.enabled', false);\n\
-    user_pref('browser.safebrowsing.phishing.enabled', false);\n\
-    user_pref('browser.shell.checkDefaultBrowser', false);\n\
-    user_pref('datareporting.policy.dataSubmissionEnabled', false);\n\
-    user_pref('dom.security.https_first', false);\n\
-    user_pref('dom.security.https_first_schemeless', false);\n\
-    user_pref('extensions.update.enabled', false);\n\
-    user_pref('network.captive-portal-service.enabled', false);\n\
-    user_pref('network.connectivity-service.enabled', false);\n\
-    user_pref('network.http.speculative-parallel-limit', 0);\n\
-    user_pref('network.proxy.type', 0);\n\
-    user_pref('network.trr.mode', 5);\n\
-    user_pref('services.settings.server', 'data:,');\n\
-    user_pref('toolkit.telemetry.enabled', false);\n";
 
 /// A client.
 #[derive(Clone, Copy, Debug)]
@@ -86,26 +45,16 @@ impl RacedClient {
     }
 
     fn words(self, profile: &TempDir, network: &DrawnNetwork) -> Vec<String> {
-        let folder = profile.path().display();
-        let words = match self {
-            RacedClient::Chromium => {
-                let mut words = CHROMIUM_WORDS.map(str::to_owned).to_vec();
-                words.push(format!("--user-data-dir={folder}"));
-                words
-            }
-            RacedClient::Firefox => {
-                std::fs::write(profile.path().join("user.js"), FIREFOX_SETTINGS).unwrap();
-                let words = ["firefox-esr", "--headless", "--no-remote", "--profile"];
-                words.map(str::to_owned).into_iter().chain([folder.to_string()]).collect()
-            }
+        match self {
+            RacedClient::Chromium => browser_words(WatchedBrowser::Chromium, profile),
+            RacedClient::Firefox => browser_words(WatchedBrowser::Firefox, profile),
             RacedClient::Curl => {
                 let timeout = network.head_start_ms.to_string();
-                ["curl", "-s", "-o", "/dev/null", "--happy-eyeballs-timeout-ms", &timeout]
+                ["curl", "-s", "-o", "/dev/null", "--happy-eyeballs-timeout-ms", &timeout, URL]
                     .map(str::to_owned)
                     .to_vec()
             }
-        };
-        words.into_iter().chain([URL.to_owned()]).collect()
+        }
     }
 
     /// Opens the site, and returns which connection carried the request.
@@ -132,6 +81,15 @@ impl RacedClient {
         capture.stop();
         capture.read()
     }
+}
+
+/// Returns the command of a browser, whose profile gets its settings.
+fn browser_words(browser: WatchedBrowser, profile: &TempDir) -> Vec<String> {
+    if let Some((name, settings)) = browser.settings_file() {
+        std::fs::write(profile.path().join(name), settings).unwrap();
+    }
+    let program = browser.programs()[0].to_owned();
+    [program].into_iter().chain(browser.arguments(profile.path(), URL)).collect()
 }
 
 /// A process and those that it started.
