@@ -8,11 +8,23 @@ use crate::client_trace::{ClientTrace, SeenAttempt, SeenTransport};
 /// time for a system call.
 const TOGETHER_MS: f64 = 2.0;
 
-/// Returns the delays between attempts that did not begin because an earlier one was over, in milliseconds,
-/// in the order of time: the Connection Attempt Delay (RFC 8305, 5).
+/// Returns the first attempt to each address over a transport, in the order of time. Browsers open several
+/// connections to an address at the same time, of which each takes part in the same race.
+pub fn first_attempts(trace: &ClientTrace, transport: SeenTransport) -> Vec<&SeenAttempt> {
+    let mut first: Vec<&SeenAttempt> = Vec::new();
+    for of in trace.attempts.iter().filter(|of| of.transport == transport) {
+        if !first.iter().any(|known| known.address == of.address) {
+            first.push(of);
+        }
+    }
+    first
+}
+
+/// Returns the delays between attempts to different addresses over TCP that did not begin because an earlier
+/// one was over, in milliseconds, in the order of time: the Connection Attempt Delay (RFC 8305, 5).
 pub fn attempt_delays_ms(trace: &ClientTrace) -> Vec<f64> {
     let mut delays = Vec::new();
-    for pair in trace.attempts.windows(2) {
+    for pair in first_attempts(trace, SeenTransport::Tcp).windows(2) {
         let [before, after] = pair else { continue };
         let at_ms = after.begun_ms;
         let is_won = trace.attempts.iter().any(|of| of.request_ms.is_some_and(|won| won <= at_ms));
@@ -42,13 +54,7 @@ pub fn delays_after_failure_ms(trace: &ClientTrace) -> Vec<f64> {
 
 /// Returns the families of the attempts over a transport, each address once, in the order of time.
 pub fn order_of_families(trace: &ClientTrace, transport: SeenTransport) -> Vec<Family> {
-    let mut addresses = Vec::new();
-    for of in trace.attempts.iter().filter(|of| of.transport == transport) {
-        if !addresses.contains(&of.address) {
-            addresses.push(of.address);
-        }
-    }
-    addresses.into_iter().map(Family::of).collect()
+    first_attempts(trace, transport).into_iter().map(|of| of.family).collect()
 }
 
 /// Returns how long the first attempt waited for after an answer to a type of query, in milliseconds; `None`

@@ -56,6 +56,7 @@ const FIREFOX_SETTINGS: &str = "\
     user_pref('network.captive-portal-service.enabled', false);\n\
     user_pref('network.connectivity-service.enabled', false);\n\
     user_pref('network.http.speculative-parallel-limit', 0);\n\
+    user_pref('network.http.http3.disable_when_third_party_roots_found', false);\n\
     user_pref('network.proxy.type', 0);\n\
     user_pref('network.trr.mode', 5);\n\
     user_pref('services.settings.server', 'data:,');\n\

@@ -5,22 +5,23 @@
 //! (RFC 6724).
 
 use std::fmt::Write as _;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use sixmark_units::family::Family;
 
-use crate::eyes_case::{EyesCase, SiteAddressFate};
+use crate::eyes_case::{EyesCase, QuicFate, ServiceRecord, SiteAddressFate, SiteScheme};
 
 /// The site's name.
 pub const SITE: &str = "www.test";
-/// The site's port.
-pub const SITE_PORT: u16 = 80;
 /// The host in which the client runs.
 pub const CLIENT: &str = "client";
 /// The host of the name server.
 pub const NAMES: &str = "names";
 /// The delay of the client's link in each direction, in milliseconds.
 const CLIENT_DELAY_MS: u32 = 2;
+/// The commands that make the chain of the router's rules; what exists is left as it is.
+const CHAIN: &str = "nft add table inet eyes\n\
+     nft 'add chain inet eyes forward { type filter hook forward priority 0; }'\n";
 /// The last parts of the site's addresses. A resolver that sorts by the common prefix with the client's
 /// address leaves them in this order (RFC 6724, rule 9).
 const LAST: [u8; 4] = [2, 4, 8, 16];
@@ -56,8 +57,40 @@ pub fn site_addresses(case: &EyesCase, family: Family) -> Vec<(IpAddr, SiteAddre
     fates.iter().enumerate().map(|(at, fate)| (address(at), *fate)).collect()
 }
 
+/// The site, as the client finds it.
+#[derive(Clone, Copy, Debug)]
+pub enum ServedSite<'a> {
+    /// Over plain HTTP.
+    Plain,
+    /// Over TLS and QUIC.
+    Secure {
+        /// Its certificate, in PEM.
+        certificate: &'a str,
+        /// The certificate's key, in PEM.
+        key: &'a str,
+    },
+}
+
+impl ServedSite<'_> {
+    /// Returns how it is served.
+    pub fn scheme(self) -> SiteScheme {
+        match self {
+            ServedSite::Plain => SiteScheme::Http,
+            ServedSite::Secure { .. } => SiteScheme::Https,
+        }
+    }
+}
+
+/// Returns the addresses that the HTTPS record has as hints of a family, none of which the site has.
+pub fn hinted_address(case: &EyesCase, family: Family) -> Option<IpAddr> {
+    (case.record == ServiceRecord::HintsDeadAddresses).then(|| match family {
+        Family::Ipv6 => Ipv6Addr::new(0x2001, 0xdb8, 9, 32, 0, 0, 0, 1).into(),
+        Family::Ipv4 => Ipv4Addr::new(203, 0, 113, 201).into(),
+    })
+}
+
 /// Returns the file of a case's lab.
-pub fn lab_text(case: &EyesCase) -> String {
+pub fn lab_text(case: &EyesCase, site: ServedSite<'_>) -> String {
     let by_family = Family::BOTH.map(|family| site_addresses(case, family));
     let hosts = by_family.iter().map(Vec::len).max().unwrap_or(0);
     let mut text = format!(
@@ -79,11 +112,15 @@ at.{NAMES}.addresses = ["2001:db8:9:2::53/64", "192.0.2.53/24"]
     );
     let mut rules = String::new();
     for at in 0..hosts {
-        add_host(&mut text, at, &by_family);
+        add_host(&mut text, at, &by_family, site);
     }
     for (address, fate) in by_family.iter().flatten() {
         add_rule(&mut rules, *address, *fate);
     }
+    for hinted in Family::BOTH.into_iter().filter_map(|of| hinted_address(case, of)) {
+        add_rule(&mut rules, hinted, SiteAddressFate::Silent);
+    }
+    add_quic_rule(&mut rules, case.quic);
     let _ = write!(
         text,
         "[services.router]\nhost = \"router\"\ncommand = [\"sh\", \"-e\", \"{{dir}}/rules\"]\n\
@@ -94,7 +131,12 @@ at.{NAMES}.addresses = ["2001:db8:9:2::53/64", "192.0.2.53/24"]
 }
 
 /// Adds the host of the addresses with a number, its link with the delays of both, and its server.
-fn add_host(text: &mut String, at: usize, by_family: &[Vec<(IpAddr, SiteAddressFate)>; 2]) {
+fn add_host(
+    text: &mut String,
+    at: usize,
+    by_family: &[Vec<(IpAddr, SiteAddressFate)>; 2],
+    site: ServedSite<'_>,
+) {
     let own = |family: usize| by_family[family].get(at).map(|of| of.1);
     let delay = |family: usize| match own(family) {
         Some(SiteAddressFate::Answers(ms)) => ms / 2,
@@ -105,15 +147,6 @@ fn add_host(text: &mut String, at: usize, by_family: &[Vec<(IpAddr, SiteAddressF
         format!("\"203.0.113.{}/27\"", 32 * at + usize::from(LAST[at])),
     ];
     let (ipv6, ipv4) = (delay(0), delay(1));
-    let listens: Vec<String> = by_family
-        .iter()
-        .filter_map(|of| of.get(at))
-        .filter(|of| matches!(of.1, SiteAddressFate::Answers(_) | SiteAddressFate::Stalls))
-        .map(|(address, _)| match address {
-            IpAddr::V6(address) => format!("[{address}]:{SITE_PORT}"),
-            IpAddr::V4(address) => format!("{address}:{SITE_PORT}"),
-        })
-        .collect();
     let _ = write!(
         text,
         "[hosts.site{at}]\n[links.site{at}]\nbetween = [\"router\", \"site{at}\"]\n\
@@ -124,18 +157,46 @@ fn add_host(text: &mut String, at: usize, by_family: &[Vec<(IpAddr, SiteAddressF
         32 * at + 30,
         addresses.join(", ")
     );
-    if !listens.is_empty() {
-        let words: Vec<String> =
-            listens.iter().map(|of| format!("\"--listen\", \"{of}\"")).collect();
-        let urls: Vec<String> = listens.iter().map(|of| format!("\"http://{of}\"")).collect();
-        let _ = write!(
-            text,
-            "[services.site{at}]\nhost = \"site{at}\"\n\
-             command = [\"{{sixmark}}\", \"origin\", {}]\nurls = [{}]\n",
-            words.join(", "),
-            urls.join(", ")
-        );
+    add_server(text, at, by_family, site);
+}
+
+/// Adds the server at the addresses with a number, unless none of them has one.
+fn add_server(
+    text: &mut String,
+    at: usize,
+    by_family: &[Vec<(IpAddr, SiteAddressFate)>; 2],
+    site: ServedSite<'_>,
+) {
+    let port = site.scheme().port();
+    let listens: Vec<String> = by_family
+        .iter()
+        .filter_map(|of| of.get(at))
+        .filter(|of| matches!(of.1, SiteAddressFate::Answers(_) | SiteAddressFate::Stalls))
+        .map(|(address, _)| SocketAddr::new(*address, port).to_string())
+        .collect();
+    if listens.is_empty() {
+        return;
     }
+    let scheme = site.scheme().name();
+    let words: Vec<String> = listens.iter().map(|of| format!("\"--listen\", \"{of}\"")).collect();
+    let urls: Vec<String> = listens.iter().map(|of| format!("\"{scheme}://{of}\"")).collect();
+    let (secure, files) = match site {
+        ServedSite::Plain => ("", String::new()),
+        ServedSite::Secure { certificate, key } => (
+            r#""--cert", "{dir}/certificate", "--key", "{dir}/key", "--http3", "#,
+            format!(
+                "[services.site{at}.files]\ncertificate = '''\n{certificate}'''\n\
+                 key = '''\n{key}'''\n"
+            ),
+        ),
+    };
+    let _ = write!(
+        text,
+        "[services.site{at}]\nhost = \"site{at}\"\n\
+         command = [\"{{sixmark}}\", \"origin\", {secure}{}]\nurls = [{}]\n{files}",
+        words.join(", "),
+        urls.join(", ")
+    );
 }
 
 /// Adds what the router does with packets to an address.
@@ -153,12 +214,22 @@ fn add_rule(rules: &mut String, address: IpAddr, fate: SiteAddressFate) {
         }
         SiteAddressFate::Stalls => writeln!(
             rules,
-            "nft add table inet eyes\n\
-             nft 'add chain inet eyes forward {{ type filter hook forward priority 0; }}'\n\
-             nft add rule inet eyes forward {family} daddr {address} tcp flags psh / psh drop"
+            "{CHAIN}\
+             nft 'add rule inet eyes forward {family} daddr {address} tcp flags & psh == psh drop'"
         ),
         SiteAddressFate::Answers(_) | SiteAddressFate::Refuses => Ok(()),
     };
+}
+
+/// Adds what the router does with packets of QUIC.
+fn add_quic_rule(rules: &mut String, fate: QuicFate) {
+    let port = SiteScheme::Https.port();
+    let of = match fate {
+        QuicFate::LikeTcp => return,
+        QuicFate::SilentOverIpv6 => "meta nfproto ipv6 ",
+        QuicFate::Silent => "",
+    };
+    let _ = writeln!(rules, "{CHAIN}nft add rule inet eyes forward {of}udp dport {port} drop");
 }
 
 #[cfg(test)]
@@ -170,8 +241,9 @@ mod tests {
 
     #[test]
     fn the_lab_of_each_case_is_without_a_mistake() {
-        for case in &CASES {
-            let text = lab_text(case);
+        let secure = ServedSite::Secure { certificate: "a\n", key: "b\n" };
+        for (case, site) in CASES.iter().flat_map(|of| [(of, ServedSite::Plain), (of, secure)]) {
+            let text = lab_text(case, site);
             let parsed = sixmark_lab::plan::parse_lab(&text, None, &BTreeMap::new());
             assert!(parsed.is_ok(), "{}: {:?}\n{text}", case.name, parsed.err());
         }

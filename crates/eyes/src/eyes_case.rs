@@ -1,5 +1,7 @@
 //! The networks in which a client is watched: what becomes of queries and of connections.
 
+use serde::{Deserialize, Serialize};
+
 /// What the name server does with queries of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryFate {
@@ -35,6 +37,59 @@ impl SiteAddressFate {
     }
 }
 
+/// What the site's HTTPS record says (RFC 9460). A site over plain HTTP has none: a browser would not open it
+/// (RFC 9460, 9.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceRecord {
+    /// There is none.
+    Absent,
+    /// HTTP/3 and HTTP/2.
+    OffersHttp3,
+    /// HTTP/2, and addresses as hints of which nothing is ever heard.
+    HintsDeadAddresses,
+}
+
+/// What becomes of QUIC, beside TCP to the same addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuicFate {
+    /// As of TCP.
+    LikeTcp,
+    /// Nothing is ever heard of it over IPv6.
+    SilentOverIpv6,
+    /// Nothing is ever heard of it.
+    Silent,
+}
+
+/// How the site is served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SiteScheme {
+    /// HTTP/1.1 in plain text.
+    #[default]
+    Http,
+    /// HTTP/1.1 and HTTP/2 over TLS, and HTTP/3.
+    Https,
+}
+
+impl SiteScheme {
+    /// Returns its name in URLs.
+    pub fn name(self) -> &'static str {
+        match self {
+            SiteScheme::Http => "http",
+            SiteScheme::Https => "https",
+        }
+    }
+
+    /// Returns its port.
+    pub fn port(self) -> u16 {
+        match self {
+            SiteScheme::Http => 80,
+            SiteScheme::Https => 443,
+        }
+    }
+}
+
 /// A network in which a client opens the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EyesCase {
@@ -52,6 +107,12 @@ pub struct EyesCase {
     pub ipv6: &'static [SiteAddressFate],
     /// The site's addresses of IPv4.
     pub ipv4: &'static [SiteAddressFate],
+    /// What the HTTPS record says.
+    pub record: ServiceRecord,
+    /// What becomes of QUIC.
+    pub quic: QuicFate,
+    /// How often the client is started before it is watched, in the same network.
+    pub starts_before: u32,
 }
 
 use SiteAddressFate::{Answers, Refuses, Silent, Stalls, Unreachable};
@@ -65,6 +126,18 @@ const HEALTHY: EyesCase = EyesCase {
     https: QueryFate::NoRecord,
     ipv6: &[Answers(0)],
     ipv4: &[Answers(0)],
+    record: ServiceRecord::Absent,
+    quic: QuicFate::LikeTcp,
+    starts_before: 0,
+};
+
+/// A network without a fault, whose site offers HTTP/3.
+const OFFERS_HTTP3: EyesCase = EyesCase {
+    name: "http3",
+    about: "the HTTPS record offers HTTP/3, and both families answer alike",
+    https: QueryFate::Answers(0),
+    record: ServiceRecord::OffersHttp3,
+    ..HEALTHY
 };
 
 const fn slow(
@@ -76,7 +149,7 @@ const fn slow(
 }
 
 /// All cases, in the order of reports.
-pub const CASES: [EyesCase; 22] = [
+pub const CASES: [EyesCase; 28] = [
     HEALTHY,
     EyesCase {
         name: "dead-ipv6",
@@ -165,12 +238,49 @@ pub const CASES: [EyesCase; 22] = [
         https: QueryFate::Answers(1_000),
         ..HEALTHY
     },
+    EyesCase {
+        name: "dead-ipv6-again",
+        about: "nothing is heard of IPv6, and the client has found that before",
+        ipv6: &[Silent, Silent],
+        starts_before: 1,
+        ..HEALTHY
+    },
+    OFFERS_HTTP3,
+    EyesCase {
+        name: "http3-late-1000",
+        about: "the HTTPS record, which offers HTTP/3, comes 1,000 ms after the addresses",
+        https: QueryFate::Answers(1_000),
+        ..OFFERS_HTTP3
+    },
+    EyesCase {
+        name: "quic-dead",
+        about: "the HTTPS record offers HTTP/3, and nothing is heard of QUIC",
+        quic: QuicFate::Silent,
+        ..OFFERS_HTTP3
+    },
+    EyesCase {
+        name: "quic-dead-ipv6",
+        about: "the HTTPS record offers HTTP/3, and nothing is heard of QUIC over IPv6",
+        quic: QuicFate::SilentOverIpv6,
+        ..OFFERS_HTTP3
+    },
+    EyesCase {
+        name: "hints-dead",
+        about: "the HTTPS record has addresses as hints of which nothing is heard",
+        record: ServiceRecord::HintsDeadAddresses,
+        ..OFFERS_HTTP3
+    },
 ];
 
 impl EyesCase {
     /// Returns the case of this name.
     pub fn named(name: &str) -> Option<&'static EyesCase> {
         CASES.iter().find(|case| case.name == name)
+    }
+
+    /// Returns true if the case says something of a site that is served so.
+    pub fn applies_to(&self, scheme: SiteScheme) -> bool {
+        scheme == SiteScheme::Https || self.record == ServiceRecord::Absent
     }
 }
 

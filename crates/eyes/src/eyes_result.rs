@@ -5,6 +5,7 @@ use sixmark_document::provenance::{Environment, Tool};
 
 use crate::clause::{ClauseFinding, judge_clauses};
 use crate::client_trace::ClientTrace;
+use crate::eyes_case::SiteScheme;
 use crate::figures::CaseFigures;
 
 /// The name and version of the document format.
@@ -27,7 +28,9 @@ pub struct EyesResult {
     pub elapsed_s: f64,
     /// The machine on which the client ran.
     pub environment: Environment,
-    /// The command of the client and its arguments.
+    /// How the site was served.
+    pub scheme: SiteScheme,
+    /// The command of the client and its arguments; of a browser the program alone.
     pub command: Vec<String>,
     /// What the client did in each case, in the order of the list of cases.
     pub cases: Vec<CaseResult>,

@@ -2,13 +2,14 @@
 //!
 //! The process must be in a lab's enclosure: the client's programs end with it.
 
+mod client_command;
 mod name_server;
+mod site_identity;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -22,12 +23,16 @@ use sixmark_units::family::Family;
 use sixmark_wire::Link;
 
 use crate::case_lab::{
-    CLIENT, NAMES, SITE, SITE_PORT, client_address, lab_text, names_address, site_addresses,
+    CLIENT, NAMES, SITE, ServedSite, client_address, hinted_address, lab_text, names_address,
+    site_addresses,
 };
 use crate::client_trace::ClientTrace;
-use crate::eyes_case::{EyesCase, SiteAddressFate};
+use crate::eyes_case::{EyesCase, SiteAddressFate, SiteScheme};
 use crate::packet_reader::{ObservedSite, PacketReader};
+use client_command::ClientFolder;
+pub use client_command::WatchedClient;
 use name_server::NameServer;
+pub use site_identity::SiteIdentity;
 
 /// The bytes of each packet that are kept: messages of DNS are read whole.
 const SNAP: u32 = 1_500;
@@ -44,14 +49,28 @@ const PREPARE: Duration = Duration::from_secs(10);
 /// How clients are watched.
 #[derive(Clone, Copy, Debug)]
 pub struct EyesOptions<'a> {
-    /// The command and its arguments; `{url}` in them stands for the site's URL.
-    pub command: &'a [String],
+    /// The client.
+    pub client: WatchedClient<'a>,
+    /// The client's program.
+    pub program: &'a Path,
+    /// The identity of the site over TLS; `None` for a site over plain HTTP.
+    pub identity: Option<&'a SiteIdentity>,
     /// How long a start may take.
     pub patience: Duration,
     /// The privileges in the enclosure.
     pub rights: Rights,
     /// Ends everything when set.
     pub stop: &'a AtomicBool,
+}
+
+impl EyesOptions<'_> {
+    fn site(&self) -> ServedSite<'_> {
+        self.identity.map_or(ServedSite::Plain, SiteIdentity::site)
+    }
+
+    fn scheme(&self) -> SiteScheme {
+        self.site().scheme()
+    }
 }
 
 /// The network of a case that is up, with its name server.
@@ -64,8 +83,8 @@ pub struct CaseNetwork {
 }
 
 /// Returns the URL of the site.
-pub fn site_url() -> String {
-    format!("http://{SITE}/bytes/1000")
+pub fn site_url(scheme: SiteScheme) -> String {
+    format!("{}://{SITE}/bytes/1000", scheme.name())
 }
 
 impl CaseNetwork {
@@ -78,14 +97,15 @@ impl CaseNetwork {
         options: &EyesOptions<'_>,
     ) -> Result<Option<CaseNetwork>, CommandError> {
         let mistake = |_| CommandError::Measure(format!("the lab of {} has a mistake", case.name));
-        let plan = parse_lab(&lab_text(case), None, &BTreeMap::new()).map_err(mistake)?;
+        let plan =
+            parse_lab(&lab_text(case, options.site()), None, &BTreeMap::new()).map_err(mistake)?;
         let folder = Path::new(TEMPORARY);
         let ground =
             Ground { rights: options.rights, logs: folder, www: folder, stop: options.stop };
         let Some(lab) = Up::build(plan, &ground)? else { return Ok(None) };
         let names = NameServer::start(lab.hosts().get(NAMES)?, case)?;
         let network = CaseNetwork { case, _names: names, lab };
-        network.prepare()?;
+        network.prepare(options.scheme().port())?;
         Ok(Some(network))
     }
 
@@ -94,13 +114,13 @@ impl CaseNetwork {
     }
 
     /// Has the client ask the name server, and all hosts find their neighbours: that takes a round trip.
-    fn prepare(&self) -> Result<(), CommandError> {
+    fn prepare(&self, port: u16) -> Result<(), CommandError> {
         let alive = Family::BOTH.into_iter().flat_map(|family| site_addresses(self.case, family));
         let alive: Vec<SocketAddr> = alive
             .filter(|(_, fate)| {
                 matches!(fate, SiteAddressFate::Answers(_) | SiteAddressFate::Stalls)
             })
-            .map(|(address, _)| SocketAddr::new(address, SITE_PORT))
+            .map(|(address, _)| SocketAddr::new(address, port))
             .collect();
         self.client()?.within(|| {
             let resolver = format!("nameserver {}\n", names_address());
@@ -116,7 +136,8 @@ impl CaseNetwork {
         })
     }
 
-    /// Starts the client once. Returns what it did; `None` if it was stopped.
+    /// Starts the client, as often as the case asks for before it is watched. Returns what it did; `None`
+    /// if it was stopped.
     ///
     /// # Errors
     /// Returns an error if the client can't be started, or its packets can't be captured.
@@ -124,18 +145,38 @@ impl CaseNetwork {
         &self,
         options: &EyesOptions<'_>,
     ) -> Result<Option<ClientTrace>, CommandError> {
+        let folder = Path::new(TEMPORARY).join("eyes-client");
+        let folder = ClientFolder::make(&folder, options.client, options.identity)
+            .map_err(|error| cannot("the client's folder can't be made", error))?;
+        for _ in 0..self.case.starts_before {
+            if self.start_client(&folder, options)?.is_none() {
+                return Ok(None);
+            }
+        }
+        let seen = self.start_client(&folder, options);
+        // The next client has a folder of its own.
+        folder.remove().map_err(|error| cannot("the client's folder can't be removed", error))?;
+        seen
+    }
+
+    /// Starts the client once. Returns what it did; `None` if it was stopped.
+    fn start_client(
+        &self,
+        folder: &ClientFolder,
+        options: &EyesOptions<'_>,
+    ) -> Result<Option<ClientTrace>, CommandError> {
         let client = self.client()?;
         let settings = PacketRingSettings { snap: SNAP, ..PacketRingSettings::default() };
         let open = || PacketRing::open("router", &settings);
-        let cannot =
-            |what: &str, error: io::Error| CommandError::Measure(format!("{what}: {error}"));
         let mut ring = client
             .net()
             .within(open)
             .map_err(|error| cannot("packets can't be captured", error))?;
-        let mut reader = PacketReader::new(self.observed_site());
+        let mut reader = PacketReader::new(self.observed_site(options.scheme().port()));
+        let url = site_url(options.scheme());
+        let mut command = folder.command(options.client, options.program, options.identity, &url);
         let mut running = client
-            .start(&mut self.command(options), None)
+            .start(&mut command, None)
             .map_err(|error| cannot("the client can't be started", error))?;
         let is_stopped = watch(&mut running, &mut ring, &mut reader, options)
             .map_err(|error| cannot("the client can't be watched", error))?;
@@ -143,31 +184,20 @@ impl CaseNetwork {
         Ok((!is_stopped).then(|| reader.trace().clone()))
     }
 
-    fn observed_site(&self) -> ObservedSite {
-        let addresses = Family::BOTH.into_iter().flat_map(|of| site_addresses(self.case, of));
+    fn observed_site(&self, port: u16) -> ObservedSite {
+        let own = Family::BOTH.into_iter().flat_map(|of| site_addresses(self.case, of));
+        let hinted = Family::BOTH.into_iter().filter_map(|of| hinted_address(self.case, of));
         ObservedSite {
             name: SITE.to_owned(),
-            addresses: addresses.map(|of| of.0).collect(),
-            ports: vec![SITE_PORT],
+            addresses: own.map(|of| of.0).chain(hinted).collect(),
+            ports: vec![port],
             client: Family::BOTH.map(client_address).to_vec(),
         }
     }
+}
 
-    fn command(&self, options: &EyesOptions<'_>) -> Command {
-        let url = site_url();
-        let (program, arguments) =
-            options.command.split_first().map_or((String::new(), Vec::new()), |(program, rest)| {
-                let filled: Vec<String> = rest.iter().map(|of| of.replace("{url}", &url)).collect();
-                (program.clone(), filled)
-            });
-        let mut command = Command::new(program);
-        command.args(&arguments);
-        if !options.command.iter().any(|of| of.contains("{url}")) {
-            command.arg(&url);
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    }
+fn cannot(what: &str, error: io::Error) -> CommandError {
+    CommandError::Measure(format!("{what}: {error}"))
 }
 
 /// Watches a client until some time after its content arrived or it ended, or until its time is over.

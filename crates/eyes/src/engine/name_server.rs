@@ -10,13 +10,15 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hickory_proto::op::{Message, MessageType, ResponseCode};
-use hickory_proto::rr::{RData, Record, RecordType};
+use hickory_proto::rr::rdata::svcb::{Alpn, IpHint, SvcParamKey, SvcParamValue};
+use hickory_proto::rr::rdata::{HTTPS, SVCB};
+use hickory_proto::rr::{Name, RData, Record, RecordType};
 use sixmark_lab::Host;
 use sixmark_sys::command_error::CommandError;
 use sixmark_units::family::Family;
 
-use crate::case_lab::{SITE, names_address, site_addresses};
-use crate::eyes_case::{EyesCase, QueryFate};
+use crate::case_lab::{SITE, hinted_address, names_address, site_addresses};
+use crate::eyes_case::{EyesCase, QueryFate, ServiceRecord};
 
 /// The port of name servers.
 const PORT: u16 = 53;
@@ -125,6 +127,11 @@ fn answer_query(query: &[u8], case: &EyesCase) -> Option<(Duration, Vec<u8>)> {
         QueryFate::Answers(ms) => {
             delay = Duration::from_millis(ms.into());
             let addresses = family.map_or(Vec::new(), |family| site_addresses(case, family));
+            if family.is_none()
+                && let Some(service) = service_record(case)
+            {
+                response.add_answer(Record::from_rdata(question.name().clone(), TTL, service));
+            }
             for (address, _) in addresses {
                 let data = match address {
                     IpAddr::V6(address) => RData::AAAA(address.into()),
@@ -137,10 +144,30 @@ fn answer_query(query: &[u8], case: &EyesCase) -> Option<(Duration, Vec<u8>)> {
     Some((delay, response.to_vec().ok()?))
 }
 
+/// Returns the HTTPS record of a case.
+fn service_record(case: &EyesCase) -> Option<RData> {
+    let protocols: &[&str] = match case.record {
+        ServiceRecord::Absent => return None,
+        ServiceRecord::OffersHttp3 => &["h3", "h2"],
+        ServiceRecord::HintsDeadAddresses => &["h2"],
+    };
+    let protocols = protocols.iter().map(|of| (*of).to_owned()).collect();
+    let mut parameters = vec![(SvcParamKey::Alpn, SvcParamValue::Alpn(Alpn(protocols)))];
+    if let Some(IpAddr::V4(address)) = hinted_address(case, Family::Ipv4) {
+        let hint = SvcParamValue::Ipv4Hint(IpHint(vec![address.into()]));
+        parameters.push((SvcParamKey::Ipv4Hint, hint));
+    }
+    if let Some(IpAddr::V6(address)) = hinted_address(case, Family::Ipv6) {
+        let hint = SvcParamValue::Ipv6Hint(IpHint(vec![address.into()]));
+        parameters.push((SvcParamKey::Ipv6Hint, hint));
+    }
+    // The site itself, under its own name (RFC 9460, 2.5).
+    Some(RData::HTTPS(HTTPS(SVCB::new(1, Name::root(), parameters))))
+}
+
 #[cfg(test)]
 mod tests {
     use hickory_proto::op::{OpCode, Query};
-    use hickory_proto::rr::Name;
 
     use super::*;
 

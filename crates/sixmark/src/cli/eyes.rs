@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::builder::PossibleValuesParser;
 use sixmark_document::environment::environment;
 use sixmark_document::provenance::Tool;
+use sixmark_eyes::browser_start::WatchedBrowser;
 use sixmark_eyes::client_trace::ClientTrace;
-use sixmark_eyes::engine::{CaseNetwork, EyesOptions};
-use sixmark_eyes::eyes_case::{CASES, EyesCase};
+use sixmark_eyes::engine::{CaseNetwork, EyesOptions, SiteIdentity, WatchedClient};
+use sixmark_eyes::eyes_case::{CASES, EyesCase, SiteScheme};
 use sixmark_eyes::eyes_result::{CaseResult, EyesResult, SCHEMA, judge_cases};
 use sixmark_eyes::sheet::eyes_text;
 use sixmark_lab as lab;
 use sixmark_sys::command_error::CommandError;
-use sixmark_sys::enclosure::Rights;
 use sixmark_units::random::Random;
 
 use super::files::CommandFiles;
@@ -37,8 +37,19 @@ const USUAL_PATIENCE_S: u64 = 15;
 #[derive(Debug, clap::Args)]
 pub(super) struct EyesArgs {
     /// Command of the client and its arguments
-    #[arg(value_name = "COMMAND", required = true, last = true)]
+    #[arg(value_name = "COMMAND", required_unless_present = "browser", last = true)]
     command: Vec<String>,
+
+    /// Start a browser, each time with a new profile
+    #[arg(long, value_name = "BROWSER", conflicts_with = "command", help_heading = "Client")]
+    browser: Option<BrowserName>,
+
+    /// Serve the site over TLS, with HTTP/2 and HTTP/3
+    ///
+    /// Variables such as SSL_CERT_FILE name the file with the authority of its certificate; {ca} in the
+    /// command stands for it.
+    #[arg(long, help_heading = "Measurement")]
+    https: bool,
 
     /// Only these cases [default: all]
     #[arg(
@@ -67,9 +78,65 @@ pub(super) struct EyesArgs {
     json: Option<OutputPlace>,
 }
 
+/// A browser that can be started.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum BrowserName {
+    Chromium,
+    Firefox,
+}
+
+impl From<BrowserName> for WatchedBrowser {
+    fn from(name: BrowserName) -> WatchedBrowser {
+        match name {
+            BrowserName::Chromium => WatchedBrowser::Chromium,
+            BrowserName::Firefox => WatchedBrowser::Firefox,
+        }
+    }
+}
+
+impl EyesArgs {
+    fn scheme(&self) -> SiteScheme {
+        if self.https { SiteScheme::Https } else { SiteScheme::Http }
+    }
+
+    fn repeat(&self) -> u32 {
+        let usual = if self.quick { QUICK_REPEAT } else { USUAL_REPEAT };
+        self.repeat.map_or(usual, NonZeroU32::get)
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.patience.map_or(USUAL_PATIENCE_S, |of| of.get().into()))
+    }
+
+    fn client(&self) -> WatchedClient<'_> {
+        match self.browser {
+            Some(browser) => WatchedClient::Browser(browser.into()),
+            None => WatchedClient::Command(&self.command),
+        }
+    }
+
+    /// Returns the cases that are asked for.
+    fn cases(&self) -> Result<Vec<&'static EyesCase>, CommandError> {
+        let scheme = self.scheme();
+        let asked = self.cases.iter().filter_map(|name| EyesCase::named(name));
+        if let Some(case) = asked.clone().find(|case| !case.applies_to(scheme)) {
+            return Err(CommandError::Usage(format!("--cases {} needs --https", case.name)));
+        }
+        let is_asked = |case: &EyesCase| {
+            if self.cases.is_empty() {
+                case.applies_to(scheme)
+            } else {
+                asked.clone().any(|of| of == case)
+            }
+        };
+        Ok(CASES.iter().filter(|case| is_asked(case)).collect())
+    }
+}
+
 /// Watches the client, and prints what it did.
 pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     CommandFiles::default().document("--json", args.json.as_ref()).check()?;
+    let (cases, program) = (args.cases()?, args.client().find()?);
     let rights = match lab::enclose()? {
         Ok(rights) => rights,
         Err(status) => return Ok(status),
@@ -77,7 +144,16 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     let stop = stop_flag()?;
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let begin = Instant::now();
-    let traces = watch_all(args, rights, &stop)?;
+    let identity = args.https.then(SiteIdentity::make).transpose()?;
+    let options = EyesOptions {
+        client: args.client(),
+        program: &program,
+        identity: identity.as_ref(),
+        patience: args.patience(),
+        rights,
+        stop: &stop,
+    };
+    let traces = watch_all(args.repeat(), cases, &options)?;
     let cases: Vec<CaseResult> = CASES
         .iter()
         .filter_map(|case| Some(CaseResult::of(case.name, traces.get(case.name)?.clone())))
@@ -89,7 +165,8 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         started,
         elapsed_s: begin.elapsed().as_secs_f64(),
         environment: environment(Vec::new()),
-        command: args.command.clone(),
+        scheme: args.scheme(),
+        command: client_words(args, &program),
         cases,
         clauses,
     };
@@ -105,24 +182,20 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     Ok(0)
 }
 
+/// Returns the command, or the program of the browser.
+fn client_words(args: &EyesArgs, program: &Path) -> Vec<String> {
+    match args.browser {
+        Some(_) => vec![program.display().to_string()],
+        None => args.command.clone(),
+    }
+}
+
 /// Starts the client in each case as often as is asked for, in random order.
 fn watch_all(
-    args: &EyesArgs,
-    rights: Rights,
-    stop: &AtomicBool,
+    repeat: u32,
+    mut order: Vec<&'static EyesCase>,
+    options: &EyesOptions<'_>,
 ) -> Result<BTreeMap<&'static str, Vec<ClientTrace>>, CommandError> {
-    let usual = if args.quick { QUICK_REPEAT } else { USUAL_REPEAT };
-    let repeat = args.repeat.map_or(usual, NonZeroU32::get);
-    let patience_s = args.patience.map_or(USUAL_PATIENCE_S, |of| of.get().into());
-    let options = EyesOptions {
-        command: &args.command,
-        patience: Duration::from_secs(patience_s),
-        rights,
-        stop,
-    };
-    let is_meant =
-        |case: &&EyesCase| args.cases.is_empty() || args.cases.iter().any(|of| of == case.name);
-    let mut order: Vec<&'static EyesCase> = CASES.iter().filter(is_meant).collect();
     let seed = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos() as u64);
     let mut random = Random::new(seed, 0);
     let mut traces: BTreeMap<&'static str, Vec<ClientTrace>> = BTreeMap::new();
@@ -131,8 +204,8 @@ fn watch_all(
             order.swap(last, random.below(last as u64 + 1) as usize);
         }
         for case in &order {
-            let Some(network) = CaseNetwork::build(case, &options)? else { return Ok(traces) };
-            let Some(trace) = network.watch_start(&options)? else {
+            let Some(network) = CaseNetwork::build(case, options)? else { return Ok(traces) };
+            let Some(trace) = network.watch_start(options)? else {
                 complain("interrupted: what was seen until then follows");
                 return Ok(traces);
             };
