@@ -155,7 +155,7 @@ fn add_rule(rules: &mut String, address: IpAddr, fate: SiteAddressFate) {
             rules,
             "nft add table inet eyes\n\
              nft 'add chain inet eyes forward {{ type filter hook forward priority 0; }}'\n\
-             nft add rule inet eyes forward {family} daddr {address} tcp flags psh / psh drop"
+             nft add rule inet eyes forward {family} daddr {address} tcp flags psh drop"
         ),
         SiteAddressFate::Answers(_) | SiteAddressFate::Refuses => Ok(()),
     };
