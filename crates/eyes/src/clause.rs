@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use sixmark_units::family::Family;
 
 use crate::behaviour::{
-    attempt_delays_ms, delays_after_failure_ms, losers, order_of_families, wait_after_answer_ms,
+    attempt_delays_ms, begins_families_together, delays_after_failure_ms, losers,
+    order_of_families, wait_after_answer_ms,
 };
 use crate::client_trace::{ClientTrace, SeenTransport};
 
@@ -35,6 +36,19 @@ pub enum ClauseLevel {
     Must,
     /// SHOULD, or RECOMMENDED.
     Should,
+    /// No text asks for it, but clients that are widely used do it.
+    Usual,
+}
+
+impl ClauseLevel {
+    /// Returns its word in reports: a key word of RFC 2119, or usual.
+    pub fn word(self) -> &'static str {
+        match self {
+            ClauseLevel::Must => "MUST",
+            ClauseLevel::Should => "SHOULD",
+            ClauseLevel::Usual => "usual",
+        }
+    }
 }
 
 /// Whether a client does what a clause asks for.
@@ -48,6 +62,17 @@ pub enum ClauseState {
     NotMet,
     /// No start gave it an occasion.
     NotShown,
+}
+
+impl ClauseState {
+    /// Returns its words in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            ClauseState::Met => "met",
+            ClauseState::NotMet => "not met",
+            ClauseState::NotShown => "not shown",
+        }
+    }
 }
 
 /// A clause.
@@ -82,7 +107,37 @@ pub struct ClauseFinding {
 }
 
 /// All clauses, in the order of reports.
-pub const CLAUSES: [Clause; 12] = [
+pub const CLAUSES: [Clause; 17] = [
+    Clause {
+        name: "both-queries",
+        source: "draft-ietf-happy-happyeyeballs-v3, 4.1",
+        level: ClauseLevel::Must,
+        asks: "A client that has both families asks for AAAA and for A.",
+        cases: &["healthy"],
+        shows: |trace| {
+            let is_asked = |kind: &str| trace.query(kind).is_some();
+            (!trace.queries.is_empty()).then(|| is_asked("AAAA") && is_asked("A"))
+        },
+    },
+    Clause {
+        name: "https-query",
+        source: "draft-ietf-happy-happyeyeballs-v3, 4.1",
+        level: ClauseLevel::Should,
+        asks: "A client of HTTP asks for the HTTPS record too.",
+        cases: &["healthy", "https-late-1000"],
+        shows: |trace| (!trace.queries.is_empty()).then(|| trace.query("HTTPS").is_some()),
+    },
+    Clause {
+        name: "query-order",
+        source: "draft-ietf-happy-happyeyeballs-v3, 4.1",
+        level: ClauseLevel::Should,
+        asks: "The query for HTTPS is sent before those for AAAA and A.",
+        cases: &["healthy", "https-late-1000"],
+        shows: |trace| {
+            let https = trace.query("HTTPS")?.sent_ms;
+            Some(trace.queries.iter().all(|of| of.sent_ms >= https))
+        },
+    },
     Clause {
         name: "aaaa-first",
         source: "RFC 8305, 3",
@@ -119,7 +174,7 @@ pub const CLAUSES: [Clause; 12] = [
         source: "RFC 8305, 3",
         level: ClauseLevel::Should,
         asks: "After the resolution delay attempts over IPv4 do not wait for the answer for AAAA.",
-        cases: &["aaaa-late-1000", "aaaa-dropped"],
+        cases: &["aaaa-late-1000", "aaaa-dropped", "aaaa-servfail"],
         shows: |trace| {
             let waited = wait_after_answer_ms(trace, "A");
             // Without an attempt it waits as long as it was watched.
@@ -127,16 +182,28 @@ pub const CLAUSES: [Clause; 12] = [
         },
     },
     Clause {
-        name: "ipv6-first",
-        source: "RFC 8305, 4",
+        name: "no-wait-for-https",
+        source: "draft-ietf-happy-happyeyeballs-v3, 4.2",
         level: ClauseLevel::Should,
-        asks: "The first attempt is over IPv6.",
+        asks: "After the resolution delay attempts do not wait for the answer for HTTPS.",
+        cases: &["https-late-1000"],
+        shows: |trace| {
+            trace.query("HTTPS")?;
+            let waited = wait_after_answer_ms(trace, "AAAA");
+            Some(waited.is_some_and(|waited| waited <= RESOLUTION_DELAY_MS + SLACK_MS))
+        },
+    },
+    Clause {
+        name: "ipv6-first",
+        source: "RFC 8305, 4, by RFC 6724, 6",
+        level: ClauseLevel::Must,
+        asks: "Addresses are sorted by the system's policy: the first attempt is over IPv6.",
         cases: &["healthy", "slow-10", "slow-50", "slow-100", "dead-ipv4"],
         shows: |trace| Some(trace.attempts.first()?.family == Family::Ipv6),
     },
     Clause {
         name: "interleaved",
-        source: "RFC 8305, 4",
+        source: "RFC 8305, 4 and 8",
         level: ClauseLevel::Should,
         asks: "After one or two addresses of IPv6 comes one of IPv4.",
         cases: &["dead-ipv6", "last-alive"],
@@ -145,6 +212,14 @@ pub const CLAUSES: [Clause; 12] = [
             let ahead = order.iter().take_while(|of| **of == Family::Ipv6).count();
             (!order.is_empty()).then_some((1..=2).contains(&ahead) && order.len() > ahead)
         },
+    },
+    Clause {
+        name: "one-at-a-time",
+        source: "RFC 8305, 5",
+        level: ClauseLevel::Should,
+        asks: "Attempts over both families do not begin at the same time.",
+        cases: &["healthy", "dead-ipv6", "dead-ipv4", "slow-100", "slow-500", "slow-2000"],
+        shows: |trace| (!trace.attempts.is_empty()).then(|| !begins_families_together(trace)),
     },
     Clause {
         name: "least-delay",
@@ -171,8 +246,8 @@ pub const CLAUSES: [Clause; 12] = [
     },
     Clause {
         name: "next-after-failure",
-        source: "RFC 8305, 5",
-        level: ClauseLevel::Should,
+        source: "of the texts neither: both know the timer alone",
+        level: ClauseLevel::Usual,
         asks: "After a failure the next attempt does not wait for the delay.",
         cases: &["refused-ipv6", "unreachable-ipv6"],
         shows: |trace| {
@@ -194,7 +269,7 @@ pub const CLAUSES: [Clause; 12] = [
     },
     Clause {
         name: "all-addresses",
-        source: "RFC 8305, 5",
+        source: "RFC 8305, 4 and 5",
         level: ClauseLevel::Should,
         asks: "All addresses are tried until one answers.",
         cases: &["last-alive", "first-dead", "dead-ipv6", "dead-ipv4", "refused-ipv6"],
@@ -202,13 +277,15 @@ pub const CLAUSES: [Clause; 12] = [
     },
     Clause {
         name: "handshake-counts",
-        source: "draft-ietf-happy-happyeyeballs-v3, 6",
+        source: "draft-ietf-happy-happyeyeballs-v3, 6.1",
         level: ClauseLevel::Should,
-        asks: "A connection counts only once TLS is established on it.",
+        asks: "With TLS, a connection counts only once TLS is established on it.",
         cases: &["stalled-ipv6"],
         shows: |trace| {
-            let is_established = trace.attempts.first()?.established_ms.is_some();
-            is_established.then(|| trace.content_ms().is_some())
+            // Without TLS there is a request at once, and nothing else to wait for.
+            let first = trace.attempts.first()?;
+            let is_begun = first.established_ms.is_some() && first.request_ms.is_none();
+            is_begun.then(|| trace.content_ms().is_some())
         },
     },
 ];
@@ -297,6 +374,8 @@ mod tests {
     fn a_client_by_the_book_meets_what_it_has_an_occasion_for() {
         let trace = by_the_book();
         for (clause, expected) in [
+            ("both-queries", ClauseState::NotShown),
+            ("one-at-a-time", ClauseState::Met),
             ("interleaved", ClauseState::Met),
             ("least-delay", ClauseState::Met),
             ("usual-delay", ClauseState::Met),
@@ -311,7 +390,11 @@ mod tests {
 
     type ClientFault = (&'static str, &'static str, fn(&mut ClientTrace));
 
-    const FAULTS: [ClientFault; 9] = [
+    const FAULTS: [ClientFault; 13] = [
+        ("both-queries", "healthy", |of| of.queries.truncate(1)),
+        ("https-query", "healthy", |_| {}),
+        ("query-order", "healthy", |of| of.queries.push(query("HTTPS", 1.0, Some(5.0)))),
+        ("one-at-a-time", "dead-ipv6", |of| of.attempts[1].begun_ms = 6.0),
         ("aaaa-first", "healthy", |of| of.queries[1].sent_ms = 6.0),
         ("interleaved", "dead-ipv6", |of| {
             of.attempts.truncate(1);

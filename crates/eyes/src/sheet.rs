@@ -5,7 +5,7 @@ use sixmark_sheet::write::write_time;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, terminal};
 use sixmark_units::quantity::counted;
 
-use crate::clause::{CLAUSES, ClauseFinding, ClauseLevel, ClauseState};
+use crate::clause::{CLAUSES, ClauseFinding, ClauseState};
 use crate::eyes_case::EyesCase;
 use crate::eyes_result::{CaseResult, EyesResult};
 use crate::figures::TimeSpread;
@@ -118,21 +118,12 @@ fn clause_table(result: &EyesResult) -> Table {
 
 fn clause_row(of: &ClauseFinding) -> Row {
     let clause = CLAUSES.iter().find(|clause| clause.name == of.clause);
-    let level = match clause.map(|clause| clause.level) {
-        Some(ClauseLevel::Must) => "MUST",
-        Some(ClauseLevel::Should) => "SHOULD",
-        None => "",
-    };
-    let state = match of.state {
-        ClauseState::Met => "met",
-        ClauseState::NotMet => "not met",
-        ClauseState::NotShown => "not shown",
-    };
+    let level = clause.map_or("", |clause| clause.level.word());
     Row::new(
         of.clause.as_str(),
         vec![
             level.into(),
-            state.into(),
+            of.state.word().into(),
             SheetCell::Number(format!("{} of {}", of.met, of.shown), of.met.into()),
             clause.map_or("", |clause| clause.asks).into(),
             clause.map_or("", |clause| clause.source).into(),

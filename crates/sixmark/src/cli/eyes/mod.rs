@@ -1,5 +1,7 @@
 //! `sixmark eyes`.
 
+mod output;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -13,14 +15,13 @@ use sixmark_eyes::client_trace::ClientTrace;
 use sixmark_eyes::engine::{CaseNetwork, EyesOptions, SiteIdentity, WatchedClient};
 use sixmark_eyes::eyes_case::{CASES, EyesCase, SiteScheme};
 use sixmark_eyes::eyes_result::{CaseResult, EyesResult, SCHEMA, judge_cases};
-use sixmark_eyes::sheet::eyes_text;
 use sixmark_lab as lab;
 use sixmark_sys::command_error::CommandError;
 use sixmark_units::random::Random;
 
-use super::files::CommandFiles;
-use super::out::{OutputPlace, complain, do_all, encoded, print};
+use super::out::complain;
 use super::stop_flag;
+use output::{EyesOutputArgs, write_outputs};
 
 /// How often the client is started in each case.
 const USUAL_REPEAT: u32 = 5;
@@ -73,9 +74,8 @@ pub(super) struct EyesArgs {
     #[arg(long, value_name = "S", help_heading = "Measurement")]
     patience: Option<NonZeroU32>,
 
-    /// Write the document (sixmark.eyes/1)
-    #[arg(long, value_name = "FILE|-", help_heading = "Output")]
-    json: Option<OutputPlace>,
+    #[command(flatten)]
+    output: EyesOutputArgs,
 }
 
 /// A browser that can be started.
@@ -135,7 +135,7 @@ impl EyesArgs {
 
 /// Watches the client, and prints what it did.
 pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
-    CommandFiles::default().document("--json", args.json.as_ref()).check()?;
+    args.output.check_files()?;
     let (cases, program) = (args.cases()?, args.client().find()?);
     let rights = match lab::enclose()? {
         Ok(rights) => rights,
@@ -170,15 +170,7 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         cases,
         clauses,
     };
-    let printed = match args.json {
-        Some(OutputPlace::Standard) => Ok(()),
-        _ => print(&eyes_text(&result)),
-    };
-    let written = match args.json.as_ref() {
-        Some(place) => place.write(&encoded(&result)?),
-        None => Ok(()),
-    };
-    do_all([printed, written])?;
+    write_outputs(&args.output, &result)?;
     Ok(0)
 }
 
