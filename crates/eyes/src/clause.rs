@@ -3,8 +3,6 @@
 //! Each clause is a predicate on one start of the client. It says nothing where the network of the case did
 //! not give the client an occasion.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use sixmark_units::family::Family;
 
@@ -12,7 +10,7 @@ use crate::behaviour::{
     attempt_delays_ms, begins_families_together, delays_after_failure_ms, losers,
     order_of_families, wait_after_answer_ms,
 };
-use crate::client_trace::{ClientTrace, SeenTransport};
+use crate::client_trace::{CaseTraces, ClientTrace, SeenTransport};
 
 /// The least share of starts that must show a clause for it to be met.
 const LEAST_SHARE: f64 = 0.9;
@@ -291,11 +289,11 @@ pub const CLAUSES: [Clause; 17] = [
 ];
 
 /// Judges each clause by the traces of each case, by its name.
-pub fn judge_clauses(traces: &BTreeMap<String, Vec<ClientTrace>>) -> Vec<ClauseFinding> {
+pub fn judge_clauses(traces: &CaseTraces) -> Vec<ClauseFinding> {
     CLAUSES.iter().map(|clause| judge_clause(clause, traces)).collect()
 }
 
-fn judge_clause(clause: &Clause, traces: &BTreeMap<String, Vec<ClientTrace>>) -> ClauseFinding {
+fn judge_clause(clause: &Clause, traces: &CaseTraces) -> ClauseFinding {
     let starts = clause.cases.iter().filter_map(|case| traces.get(*case)).flatten();
     let shown: Vec<bool> = starts.filter_map(clause.shows).collect();
     let met = shown.iter().filter(|of| **of).count();
@@ -357,7 +355,7 @@ mod tests {
     }
 
     fn state_of(clause: &str, case: &str, trace: &ClientTrace) -> ClauseState {
-        let traces = BTreeMap::from([(case.to_owned(), vec![trace.clone()])]);
+        let traces = CaseTraces::from([(case.to_owned(), vec![trace.clone()])]);
         let all = judge_clauses(&traces);
         all.into_iter().find(|of| of.clause == clause).unwrap().state
     }

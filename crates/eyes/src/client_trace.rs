@@ -1,9 +1,13 @@
 //! What a client did when it was started once, as the packets at its interface show it.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use sixmark_units::family::Family;
+
+/// The traces of each case, by its name.
+pub type CaseTraces = BTreeMap<String, Vec<ClientTrace>>;
 
 /// What one start of a client did. Times are in milliseconds from its first packet on: a query about the
 /// site's name or an attempt to connect.

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use sixmark_document::provenance::{Environment, Tool};
 
-use crate::clause::{ClauseFinding, judge_clauses};
-use crate::client_trace::ClientTrace;
+use crate::clause::ClauseFinding;
+use crate::client_profile::ClientProfile;
+use crate::client_trace::{CaseTraces, ClientTrace};
 use crate::eyes_case::SiteScheme;
 use crate::figures::CaseFigures;
 
@@ -32,6 +33,8 @@ pub struct EyesResult {
     pub scheme: SiteScheme,
     /// The command of the client and its arguments; of a browser the program alone.
     pub command: Vec<String>,
+    /// What the client does, in a few figures over all cases.
+    pub profile: ClientProfile,
     /// What the client did in each case, in the order of the list of cases.
     pub cases: Vec<CaseResult>,
     /// Whether it does what Happy Eyeballs asks for, clause by clause.
@@ -57,8 +60,7 @@ impl CaseResult {
     }
 }
 
-/// Judges the clauses by what was seen in all cases.
-pub fn judge_cases(cases: &[CaseResult]) -> Vec<ClauseFinding> {
-    let traces = cases.iter().map(|of| (of.case.clone(), of.starts.clone()));
-    judge_clauses(&traces.collect())
+/// Returns the traces of all cases.
+pub fn case_traces(cases: &[CaseResult]) -> CaseTraces {
+    cases.iter().map(|of| (of.case.clone(), of.starts.clone())).collect()
 }

@@ -13,6 +13,7 @@ pub mod behaviour;
 pub mod browser_start;
 pub mod case_lab;
 pub mod clause;
+pub mod client_profile;
 pub mod client_trace;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;

@@ -1,5 +1,7 @@
 //! What a client does, as a sheet.
 
+mod profile_table;
+
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::write::write_time;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, terminal};
@@ -9,6 +11,7 @@ use crate::clause::{CLAUSES, ClauseFinding, ClauseState};
 use crate::eyes_case::EyesCase;
 use crate::eyes_result::{CaseResult, EyesResult};
 use crate::figures::TimeSpread;
+use profile_table::profile_table;
 
 /// Returns the result as text for a terminal.
 pub fn eyes_text(result: &EyesResult) -> String {
@@ -21,6 +24,7 @@ pub fn eyes_sheet(name: &str, result: &EyesResult) -> Sheet {
     let about =
         vec![counted(starts.into(), "start", "starts"), format!("{:.0} s", result.elapsed_s)];
     let parts = [
+        Part::new("Profile", vec![Block::Table(profile_table(&result.profile))]).map(Part::open),
         Part::new("Cases", vec![Block::Table(case_table(result))]).map(Part::open),
         Part::new("Clauses", vec![Block::Table(clause_table(result))]).map(Part::open),
         setting::setting_part(setting::machine(&result.environment, Vec::new(), &result.tool)),

@@ -11,10 +11,12 @@ use clap::builder::PossibleValuesParser;
 use sixmark_document::environment::environment;
 use sixmark_document::provenance::Tool;
 use sixmark_eyes::browser_start::WatchedBrowser;
+use sixmark_eyes::clause::judge_clauses;
+use sixmark_eyes::client_profile::ClientProfile;
 use sixmark_eyes::client_trace::ClientTrace;
 use sixmark_eyes::engine::{CaseNetwork, EyesOptions, SiteIdentity, WatchedClient};
 use sixmark_eyes::eyes_case::{CASES, EyesCase, SiteScheme};
-use sixmark_eyes::eyes_result::{CaseResult, EyesResult, SCHEMA, judge_cases};
+use sixmark_eyes::eyes_result::{CaseResult, EyesResult, SCHEMA, case_traces};
 use sixmark_lab as lab;
 use sixmark_sys::command_error::CommandError;
 use sixmark_units::random::Random;
@@ -158,7 +160,7 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         .iter()
         .filter_map(|case| Some(CaseResult::of(case.name, traces.get(case.name)?.clone())))
         .collect();
-    let clauses = judge_cases(&cases);
+    let traces = case_traces(&cases);
     let result = EyesResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
@@ -167,8 +169,9 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         environment: environment(Vec::new()),
         scheme: args.scheme(),
         command: client_words(args, &program),
+        profile: ClientProfile::of(&traces),
+        clauses: judge_clauses(&traces),
         cases,
-        clauses,
     };
     write_outputs(&args.output, &result)?;
     Ok(0)
