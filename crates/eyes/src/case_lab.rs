@@ -15,6 +15,8 @@ use crate::eyes_case::{EyesCase, QuicFate, ServiceRecord, SiteAddressFate, SiteS
 pub const SITE: &str = "www.test";
 /// The host in which the client runs.
 pub const CLIENT: &str = "client";
+/// The host that is the router.
+pub const ROUTER: &str = "router";
 /// The host of the name server.
 pub const NAMES: &str = "names";
 /// The delay of the client's link in each direction, in milliseconds.
@@ -89,27 +91,41 @@ pub fn hinted_address(case: &EyesCase, family: Family) -> Option<IpAddr> {
     })
 }
 
+/// Where the client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientPlace {
+    /// In a host of the lab.
+    Lab,
+    /// Beyond an interface of the machine, which leads to the lab's router.
+    Outside,
+}
+
+/// Returns the router's address on the client's link, with the length of the prefix.
+pub fn gateway(family: Family) -> (IpAddr, u8) {
+    match family {
+        Family::Ipv6 => (Ipv6Addr::new(0x2001, 0xdb8, 9, 1, 0, 0, 0, 0xff).into(), 64),
+        Family::Ipv4 => (Ipv4Addr::new(198, 51, 100, 254).into(), 24),
+    }
+}
+
 /// Returns the file of a case's lab.
-pub fn lab_text(case: &EyesCase, site: ServedSite<'_>) -> String {
+pub fn lab_text(case: &EyesCase, site: ServedSite<'_>, place: ClientPlace) -> String {
     let by_family = Family::BOTH.map(|family| site_addresses(case, family));
     let hosts = by_family.iter().map(Vec::len).max().unwrap_or(0);
     let mut text = format!(
         r#"name = "eyes"
-[hosts.{CLIENT}]
-[hosts.router]
+[hosts.{ROUTER}]
 forwards = true
 [hosts.{NAMES}]
-[links.{CLIENT}]
-between = ["{CLIENT}", "router"]
-delay = "{CLIENT_DELAY_MS}ms"
-at.{CLIENT}.addresses = ["2001:db8:9:1::1/64", "198.51.100.1/24"]
-at.router.addresses = ["2001:db8:9:1::ff/64", "198.51.100.254/24"]
 [links.{NAMES}]
 between = ["router", "{NAMES}"]
 at.router.addresses = ["2001:db8:9:2::ff/64", "192.0.2.254/24"]
 at.{NAMES}.addresses = ["2001:db8:9:2::53/64", "192.0.2.53/24"]
 "#
     );
+    if place == ClientPlace::Lab {
+        add_client(&mut text);
+    }
     let mut rules = String::new();
     for at in 0..hosts {
         add_host(&mut text, at, &by_family, site);
@@ -128,6 +144,21 @@ at.{NAMES}.addresses = ["2001:db8:9:2::53/64", "192.0.2.53/24"]
          exec sleep infinity\n'''\n"
     );
     text
+}
+
+/// Adds the client's host and its link.
+fn add_client(text: &mut String) {
+    let listed = |address: fn(Family) -> IpAddr| {
+        let of = |family| format!("\"{}/{}\"", address(family), gateway(family).1);
+        Family::BOTH.map(of).join(", ")
+    };
+    let (own, of_router) = (listed(client_address), listed(|family| gateway(family).0));
+    let _ = write!(
+        text,
+        "[hosts.{CLIENT}]\n[links.{CLIENT}]\nbetween = [\"{CLIENT}\", \"{ROUTER}\"]\n\
+         delay = \"{CLIENT_DELAY_MS}ms\"\nat.{CLIENT}.addresses = [{own}]\n\
+         at.{ROUTER}.addresses = [{of_router}]\n"
+    );
 }
 
 /// Adds the host of the addresses with a number, its link with the delays of both, and its server.
@@ -243,9 +274,11 @@ mod tests {
     fn the_lab_of_each_case_is_without_a_mistake() {
         let secure = ServedSite::Secure { certificate: "a\n", key: "b\n" };
         for (case, site) in CASES.iter().flat_map(|of| [(of, ServedSite::Plain), (of, secure)]) {
-            let text = lab_text(case, site);
-            let parsed = sixmark_lab::plan::parse_lab(&text, None, &BTreeMap::new());
-            assert!(parsed.is_ok(), "{}: {:?}\n{text}", case.name, parsed.err());
+            for place in [ClientPlace::Lab, ClientPlace::Outside] {
+                let text = lab_text(case, site, place);
+                let parsed = sixmark_lab::plan::parse_lab(&text, None, &BTreeMap::new());
+                assert!(parsed.is_ok(), "{}: {:?}\n{text}", case.name, parsed.err());
+            }
         }
     }
 }

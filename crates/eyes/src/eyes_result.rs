@@ -33,6 +33,8 @@ pub struct EyesResult {
     pub scheme: SiteScheme,
     /// The command of the client and its arguments; of a browser the program alone.
     pub command: Vec<String>,
+    /// The interface of the machine beyond which the client was; null if it was started here.
+    pub served_on: Option<String>,
     /// What the client does, in a few figures over all cases.
     pub profile: ClientProfile,
     /// What the client did in each case, in the order of the list of cases.

@@ -35,7 +35,7 @@ pub struct ObservedSite {
     pub addresses: Vec<IpAddr>,
     /// The site's ports.
     pub ports: Vec<u16>,
-    /// The addresses of the client.
+    /// The addresses of the client; empty if they are not known.
     pub client: Vec<IpAddr>,
 }
 
@@ -193,7 +193,7 @@ impl PacketReader {
     fn take_icmp(&mut self, packet: &Ip<'_>, icmp: &Icmp, at_ns: u64) {
         let is_v6 = packet.source.is_ipv6();
         if icmp.kind != UNREACHABLE[usize::from(is_v6)]
-            || !self.site.client.contains(&packet.destination)
+            || !(self.site.client.is_empty() || self.site.client.contains(&packet.destination))
         {
             return;
         }

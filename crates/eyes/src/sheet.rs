@@ -32,12 +32,19 @@ pub fn eyes_sheet(name: &str, result: &EyesResult) -> Sheet {
     Sheet {
         name: name.to_owned(),
         kind: "Eyes",
-        title: result.command.join(" "),
+        title: title(result),
         when: setting::when(&result.started),
         about,
         headline: headline(result),
         parts: parts.into_iter().flatten().collect(),
         ..Sheet::default()
+    }
+}
+
+fn title(result: &EyesResult) -> String {
+    match &result.served_on {
+        Some(interface) => format!("a client beyond {interface}"),
+        None => result.command.join(" "),
     }
 }
 

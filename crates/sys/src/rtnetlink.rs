@@ -72,6 +72,9 @@ const PUT: i32 = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
 
 /// The attribute of veth's data that describes the other interface (linux/veth.h).
 const VETH_INFO_PEER: u16 = 1;
+/// The attribute of macvlan's data that is its mode, and the mode (linux/if_link.h).
+const IFLA_MACVLAN_MODE: u16 = 1;
+const MACVLAN_MODE_BRIDGE: u32 = 4;
 /// Attributes of a route's metrics (linux/rtnetlink.h).
 const RTAX_INITCWND: u16 = 11;
 const RTAX_CC_ALGO: u16 = 16;
@@ -109,6 +112,29 @@ impl Netlink {
     pub fn bridge(&mut self, name: &str) -> io::Result<()> {
         let info = NestedAttributes::default();
         self.add_link(name, &info.attribute(libc::IFLA_INFO_KIND, &name_value("bridge")))
+    }
+
+    /// Creates an Ethernet interface in the namespace `there` that shares the interface `lower` of this
+    /// namespace, under a MAC address of its own (macvlan in bridge mode).
+    pub fn macvlan(
+        &mut self,
+        lower: &str,
+        name: &str,
+        mac: [u8; 6],
+        there: &NetNs,
+    ) -> io::Result<()> {
+        let data = NestedAttributes::default()
+            .attribute(IFLA_MACVLAN_MODE, &MACVLAN_MODE_BRIDGE.to_ne_bytes());
+        let info = NestedAttributes::default()
+            .attribute(libc::IFLA_INFO_KIND, &name_value("macvlan"))
+            .attribute(libc::IFLA_INFO_DATA, data.value());
+        let link = Request::new(libc::RTM_NEWLINK, &[0; LINK])
+            .attribute(libc::IFLA_IFNAME, &name_value(name))
+            .attribute(libc::IFLA_ADDRESS, &mac)
+            .attribute(libc::IFLA_LINK, &index(lower)?.to_ne_bytes())
+            .attribute(libc::IFLA_NET_NS_FD, &there.as_fd().as_raw_fd().to_ne_bytes())
+            .attribute(libc::IFLA_LINKINFO, info.value());
+        self.ask(link, MAKE)
     }
 
     fn add_link(&mut self, name: &str, info: &NestedAttributes) -> io::Result<()> {

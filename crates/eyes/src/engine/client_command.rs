@@ -8,8 +8,10 @@ use sixmark_sys::command_error::CommandError;
 use sixmark_sys::program::{command_of, find_program};
 
 use crate::browser_start::WatchedBrowser;
+use crate::case_lab::ClientPlace;
 use crate::eyes_case::SiteScheme;
 
+use super::served_link::ServedLink;
 use super::site_identity::{AUTHORITY_VARIABLES, SiteIdentity};
 
 /// The place of the site's URL in a command.
@@ -25,10 +27,20 @@ pub enum WatchedClient<'a> {
     Command(&'a [String]),
     /// A browser, each time with a new profile.
     Browser(WatchedBrowser),
+    /// A client beyond an interface of the machine, which somebody else starts.
+    Served(&'a ServedLink),
 }
 
 impl WatchedClient<'_> {
-    /// Returns its program.
+    /// Returns where it is.
+    pub(super) fn place(&self) -> ClientPlace {
+        match self {
+            WatchedClient::Served(_) => ClientPlace::Outside,
+            WatchedClient::Command(_) | WatchedClient::Browser(_) => ClientPlace::Lab,
+        }
+    }
+
+    /// Returns its program, empty if it is not started here.
     ///
     /// # Errors
     /// Returns an error if it is not there.
@@ -38,6 +50,7 @@ impl WatchedClient<'_> {
                 words.first().map(String::as_str).into_iter().collect()
             }
             WatchedClient::Browser(browser) => browser.programs().to_vec(),
+            WatchedClient::Served(_) => return Ok(PathBuf::new()),
         };
         names.iter().find_map(|name| find_program(name)).ok_or_else(|| {
             CommandError::Usage(format!("no program '{}' is there", names.join("' or '")))
@@ -102,6 +115,7 @@ impl ClientFolder {
                 }
                 command.args(browser.arguments(&self.folder, url)).env("HOME", &self.folder);
             }
+            WatchedClient::Served(_) => {}
         }
         if let Some(authority) = &self.authority {
             command.envs(AUTHORITY_VARIABLES.map(|name| (name, authority)));

@@ -4,6 +4,7 @@
 
 mod client_command;
 mod name_server;
+mod served_link;
 mod site_identity;
 
 use std::collections::BTreeMap;
@@ -23,8 +24,8 @@ use sixmark_units::family::Family;
 use sixmark_wire::Link;
 
 use crate::case_lab::{
-    CLIENT, NAMES, SITE, ServedSite, client_address, hinted_address, lab_text, names_address,
-    site_addresses,
+    CLIENT, ClientPlace, NAMES, ROUTER, SITE, ServedSite, client_address, hinted_address, lab_text,
+    names_address, site_addresses,
 };
 use crate::client_trace::ClientTrace;
 use crate::eyes_case::{EyesCase, SiteAddressFate, SiteScheme};
@@ -32,6 +33,8 @@ use crate::packet_reader::{ObservedSite, PacketReader};
 use client_command::ClientFolder;
 pub use client_command::WatchedClient;
 use name_server::NameServer;
+use served_link::watch_served;
+pub use served_link::{ServedLink, describe_served_link};
 pub use site_identity::SiteIdentity;
 
 /// The bytes of each packet that are kept: messages of DNS are read whole.
@@ -51,7 +54,7 @@ const PREPARE: Duration = Duration::from_secs(10);
 pub struct EyesOptions<'a> {
     /// The client.
     pub client: WatchedClient<'a>,
-    /// The client's program.
+    /// The client's program; empty if it is not started here.
     pub program: &'a Path,
     /// The identity of the site over TLS; `None` for a site over plain HTTP.
     pub identity: Option<&'a SiteIdentity>,
@@ -68,7 +71,8 @@ impl EyesOptions<'_> {
         self.identity.map_or(ServedSite::Plain, SiteIdentity::site)
     }
 
-    fn scheme(&self) -> SiteScheme {
+    /// Returns how the site is served.
+    pub fn scheme(&self) -> SiteScheme {
         self.site().scheme()
     }
 }
@@ -97,15 +101,23 @@ impl CaseNetwork {
         options: &EyesOptions<'_>,
     ) -> Result<Option<CaseNetwork>, CommandError> {
         let mistake = |_| CommandError::Measure(format!("the lab of {} has a mistake", case.name));
-        let plan =
-            parse_lab(&lab_text(case, options.site()), None, &BTreeMap::new()).map_err(mistake)?;
+        let plan = parse_lab(
+            &lab_text(case, options.site(), options.client.place()),
+            None,
+            &BTreeMap::new(),
+        )
+        .map_err(mistake)?;
         let folder = Path::new(TEMPORARY);
         let ground =
             Ground { rights: options.rights, logs: folder, www: folder, stop: options.stop };
         let Some(lab) = Up::build(plan, &ground)? else { return Ok(None) };
         let names = NameServer::start(lab.hosts().get(NAMES)?, case)?;
         let network = CaseNetwork { case, _names: names, lab };
-        network.prepare(options.scheme().port())?;
+        if let WatchedClient::Served(link) = options.client {
+            link.connect(network.lab.hosts().get(ROUTER)?)?;
+        } else {
+            network.prepare(options.scheme().port())?;
+        }
         Ok(Some(network))
     }
 
@@ -165,17 +177,25 @@ impl CaseNetwork {
         folder: &ClientFolder,
         options: &EyesOptions<'_>,
     ) -> Result<Option<ClientTrace>, CommandError> {
-        let client = self.client()?;
+        let is_served = matches!(options.client, WatchedClient::Served(_));
+        // The client's end of its link, or the router's.
+        let (host, interface) = match is_served {
+            true => (self.lab.hosts().get(ROUTER)?, CLIENT),
+            false => (self.client()?, ROUTER),
+        };
         let settings = PacketRingSettings { snap: SNAP, ..PacketRingSettings::default() };
-        let open = || PacketRing::open("router", &settings);
-        let mut ring = client
-            .net()
-            .within(open)
-            .map_err(|error| cannot("packets can't be captured", error))?;
-        let mut reader = PacketReader::new(self.observed_site(options.scheme().port()));
+        let open = || PacketRing::open(interface, &settings);
+        let mut ring =
+            host.net().within(open).map_err(|error| cannot("packets can't be captured", error))?;
+        let mut reader = PacketReader::new(self.observed_site(options));
+        if is_served {
+            let is_stopped = watch_served(&mut ring, &mut reader, options)
+                .map_err(|error| cannot("the client can't be watched", error))?;
+            return Ok((!is_stopped).then(|| reader.trace().clone()));
+        }
         let url = site_url(options.scheme());
         let mut command = folder.command(options.client, options.program, options.identity, &url);
-        let mut running = client
+        let mut running = host
             .start(&mut command, None)
             .map_err(|error| cannot("the client can't be started", error))?;
         let is_stopped = watch(&mut running, &mut ring, &mut reader, options)
@@ -184,14 +204,18 @@ impl CaseNetwork {
         Ok((!is_stopped).then(|| reader.trace().clone()))
     }
 
-    fn observed_site(&self, port: u16) -> ObservedSite {
+    fn observed_site(&self, options: &EyesOptions<'_>) -> ObservedSite {
+        let client = match options.client.place() {
+            ClientPlace::Lab => Family::BOTH.map(client_address).to_vec(),
+            ClientPlace::Outside => Vec::new(),
+        };
         let own = Family::BOTH.into_iter().flat_map(|of| site_addresses(self.case, of));
         let hinted = Family::BOTH.into_iter().filter_map(|of| hinted_address(self.case, of));
         ObservedSite {
             name: SITE.to_owned(),
             addresses: own.map(|of| of.0).chain(hinted).collect(),
-            ports: vec![port],
-            client: Family::BOTH.map(client_address).to_vec(),
+            ports: vec![options.scheme().port()],
+            client,
         }
     }
 }
@@ -219,15 +243,20 @@ fn watch(
             // What is left to be seen are packets.
             ring.wait(None, LOOK)?;
         }
-        while let Some(block) = ring.block() {
-            for frame in block.frames() {
-                reader.take(Link::Ethernet, frame.bytes, frame.length as usize, frame.at_ns);
-            }
-        }
+        take_frames(ring, reader);
         if !is_over && (has_ended || reader.trace().content_ms().is_some()) {
             is_over = true;
             until = until.min(Instant::now() + AFTERWARDS);
         }
     }
     Ok(false)
+}
+
+/// Has the packets read that were captured since the last time.
+fn take_frames(ring: &mut PacketRing, reader: &mut PacketReader) {
+    while let Some(block) = ring.block() {
+        for frame in block.frames() {
+            reader.take(Link::Ethernet, frame.bytes, frame.length as usize, frame.at_ns);
+        }
+    }
 }

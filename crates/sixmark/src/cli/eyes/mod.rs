@@ -14,7 +14,10 @@ use sixmark_eyes::browser_start::WatchedBrowser;
 use sixmark_eyes::clause::judge_clauses;
 use sixmark_eyes::client_profile::ClientProfile;
 use sixmark_eyes::client_trace::ClientTrace;
-use sixmark_eyes::engine::{CaseNetwork, EyesOptions, SiteIdentity, WatchedClient};
+use sixmark_eyes::engine::{
+    CaseNetwork, EyesOptions, ServedLink, SiteIdentity, WatchedClient, describe_served_link,
+    site_url,
+};
 use sixmark_eyes::eyes_case::{CASES, EyesCase, SiteScheme};
 use sixmark_eyes::eyes_result::{CaseResult, EyesResult, SCHEMA, case_traces};
 use sixmark_lab as lab;
@@ -40,12 +43,23 @@ const USUAL_PATIENCE_S: u64 = 15;
 #[derive(Debug, clap::Args)]
 pub(super) struct EyesArgs {
     /// Command of the client and its arguments
-    #[arg(value_name = "COMMAND", required_unless_present = "browser", last = true)]
+    #[arg(value_name = "COMMAND", required_unless_present_any = ["browser", "serve"], last = true)]
     command: Vec<String>,
 
     /// Start a browser, each time with a new profile
     #[arg(long, value_name = "BROWSER", conflicts_with = "command", help_heading = "Client")]
     browser: Option<BrowserName>,
+
+    /// Wait for a client beyond this interface of the machine, which is started by hand; needs root
+    ///
+    /// Prints the addresses, the name server and the URL to use. The client is expected once in each case.
+    #[arg(
+        long,
+        value_name = "INTERFACE",
+        conflicts_with_all = ["command", "browser"],
+        help_heading = "Client"
+    )]
+    serve: Option<String>,
 
     /// Serve the site over TLS, with HTTP/2 and HTTP/3
     ///
@@ -102,7 +116,11 @@ impl EyesArgs {
     }
 
     fn repeat(&self) -> u32 {
-        let usual = if self.quick { QUICK_REPEAT } else { USUAL_REPEAT };
+        let usual = match self.serve {
+            Some(_) => 1,
+            None if self.quick => QUICK_REPEAT,
+            None => USUAL_REPEAT,
+        };
         self.repeat.map_or(usual, NonZeroU32::get)
     }
 
@@ -110,10 +128,11 @@ impl EyesArgs {
         Duration::from_secs(self.patience.map_or(USUAL_PATIENCE_S, |of| of.get().into()))
     }
 
-    fn client(&self) -> WatchedClient<'_> {
-        match self.browser {
-            Some(browser) => WatchedClient::Browser(browser.into()),
-            None => WatchedClient::Command(&self.command),
+    fn client<'a>(&'a self, served: Option<&'a ServedLink>) -> WatchedClient<'a> {
+        match (self.browser, served) {
+            (_, Some(link)) => WatchedClient::Served(link),
+            (Some(browser), None) => WatchedClient::Browser(browser.into()),
+            (None, None) => WatchedClient::Command(&self.command),
         }
     }
 
@@ -138,7 +157,9 @@ impl EyesArgs {
 /// Watches the client, and prints what it did.
 pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     args.output.check_files()?;
-    let (cases, program) = (args.cases()?, args.client().find()?);
+    let served = args.serve.as_deref().map(ServedLink::of).transpose()?;
+    let client = args.client(served.as_ref());
+    let (cases, program) = (args.cases()?, client.find()?);
     let rights = match lab::enclose()? {
         Ok(rights) => rights,
         Err(status) => return Ok(status),
@@ -148,7 +169,7 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     let begin = Instant::now();
     let identity = args.https.then(SiteIdentity::make).transpose()?;
     let options = EyesOptions {
-        client: args.client(),
+        client,
         program: &program,
         identity: identity.as_ref(),
         patience: args.patience(),
@@ -169,6 +190,7 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         environment: environment(Vec::new()),
         scheme: args.scheme(),
         command: client_words(args, &program),
+        served_on: args.serve.clone(),
         profile: ClientProfile::of(&traces),
         clauses: judge_clauses(&traces),
         cases,
@@ -185,6 +207,15 @@ fn client_words(args: &EyesArgs, program: &Path) -> Vec<String> {
     }
 }
 
+/// Returns what a person is to do in a case.
+fn served_prompt(case: &EyesCase, scheme: SiteScheme) -> String {
+    let times = match case.starts_before {
+        0 => String::new(),
+        before => format!(", {} times with a pause", before + 1),
+    };
+    format!("{}: start the client now, open {}{times}", case.name, site_url(scheme))
+}
+
 /// Starts the client in each case as often as is asked for, in random order.
 fn watch_all(
     repeat: u32,
@@ -194,12 +225,19 @@ fn watch_all(
     let seed = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos() as u64);
     let mut random = Random::new(seed, 0);
     let mut traces: BTreeMap<&'static str, Vec<ClientTrace>> = BTreeMap::new();
+    if let WatchedClient::Served(link) = options.client {
+        // Standard output may be the document.
+        describe_served_link(link).lines().for_each(complain);
+    }
     for _ in 0..repeat {
         for last in (1..order.len()).rev() {
             order.swap(last, random.below(last as u64 + 1) as usize);
         }
         for case in &order {
             let Some(network) = CaseNetwork::build(case, options)? else { return Ok(traces) };
+            if let WatchedClient::Served(_) = options.client {
+                complain(&served_prompt(case, options.scheme()));
+            }
             let Some(trace) = network.watch_start(options)? else {
                 complain("interrupted: what was seen until then follows");
                 return Ok(traces);
