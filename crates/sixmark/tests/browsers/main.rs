@@ -7,6 +7,7 @@
 
 mod bare;
 mod clients;
+mod eyes;
 mod race;
 mod report;
 mod view;
