@@ -5,6 +5,7 @@ use sixmark_document::provenance::{Environment, Tool};
 
 use crate::clause::{ClauseFinding, judge_clauses};
 use crate::client_trace::ClientTrace;
+use crate::eyes_gate::EyesGateResult;
 use crate::figures::CaseFigures;
 
 /// The name and version of the document format.
@@ -33,6 +34,8 @@ pub struct EyesResult {
     pub cases: Vec<CaseResult>,
     /// Whether it does what Happy Eyeballs asks for, clause by clause.
     pub clauses: Vec<ClauseFinding>,
+    /// The gates and their results.
+    pub gates: Vec<EyesGateResult>,
 }
 
 /// What a client did in a case.

@@ -21,7 +21,7 @@ use sixmark_units::random::Random;
 
 use super::out::complain;
 use super::stop_flag;
-use output::{EyesOutputArgs, write_outputs};
+use output::{EyesOutputArgs, judge_gates, write_outputs};
 
 /// How often the client is started in each case.
 const USUAL_REPEAT: u32 = 5;
@@ -70,6 +70,7 @@ pub(super) struct EyesArgs {
 /// Watches the client, and prints what it did.
 pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     args.output.check_files()?;
+    let gates = args.output.gates(&case_names(args))?;
     let rights = match lab::enclose()? {
         Ok(rights) => rights,
         Err(status) => return Ok(status),
@@ -83,7 +84,7 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         .filter_map(|case| Some(CaseResult::of(case.name, traces.get(case.name)?.clone())))
         .collect();
     let clauses = judge_cases(&cases);
-    let result = EyesResult {
+    let mut result = EyesResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
         started,
@@ -92,9 +93,19 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         command: args.command.clone(),
         cases,
         clauses,
+        gates: Vec::new(),
     };
-    write_outputs(&args.output, &result)?;
-    Ok(0)
+    result.gates = judge_gates(&gates, &result);
+    write_outputs(&args.output, result)
+}
+
+/// Returns the names of the cases that are watched.
+fn case_names(args: &EyesArgs) -> Vec<&str> {
+    if args.cases.is_empty() {
+        CASES.iter().map(|case| case.name).collect()
+    } else {
+        args.cases.iter().map(String::as_str).collect()
+    }
 }
 
 /// Starts the client in each case as often as is asked for, in random order.
