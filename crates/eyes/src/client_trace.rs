@@ -21,6 +21,11 @@ pub struct ClientTrace {
 }
 
 impl ClientTrace {
+    /// Returns true if nothing was seen.
+    pub fn is_empty(&self) -> bool {
+        self.queries.is_empty() && self.attempts.is_empty()
+    }
+
     /// Returns the first query of a type.
     pub fn query(&self, kind: &str) -> Option<&SeenQuery> {
         self.queries.iter().find(|query| query.kind == kind)

@@ -7,6 +7,7 @@ use crate::clause::ClauseFinding;
 use crate::client_profile::ClientProfile;
 use crate::client_trace::{CaseTraces, ClientTrace};
 use crate::eyes_case::SiteScheme;
+use crate::eyes_gate::EyesGateResult;
 use crate::figures::CaseFigures;
 
 /// The name and version of the document format.
@@ -41,6 +42,8 @@ pub struct EyesResult {
     pub cases: Vec<CaseResult>,
     /// Whether it does what Happy Eyeballs asks for, clause by clause.
     pub clauses: Vec<ClauseFinding>,
+    /// The gates and their results.
+    pub gates: Vec<EyesGateResult>,
 }
 
 /// What a client did in a case.

@@ -3,7 +3,8 @@
 //!
 //! [`eyes_case`] lists the networks in which a client is watched, [`case_lab`] describes each as a lab, and
 //! [`engine`] starts the client in it. [`packet_reader`] makes a [`client_trace`] of the packets of one start;
-//! [`behaviour`] finds its delays and its order in that, and [`clause`] judges them.
+//! [`behaviour`] finds its delays and its order in that, and [`clause`] judges them. [`eyes_result`] is the
+//! document, [`sheet`] and [`case_timeline`] show it, and [`eyes_gate`] has the figures that gates know.
 //!
 //! Only [`engine`] opens sockets and files, starts threads and programs, and reads clocks.
 
@@ -12,12 +13,14 @@
 pub mod behaviour;
 pub mod browser_start;
 pub mod case_lab;
+pub mod case_timeline;
 pub mod clause;
 pub mod client_profile;
 pub mod client_trace;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod eyes_case;
+pub mod eyes_gate;
 pub mod eyes_result;
 pub mod figures;
 pub mod packet_reader;

@@ -3,15 +3,21 @@
 mod profile_table;
 
 use sixmark_sheet::table::{Column, Row, SheetCell, Table};
+use sixmark_sheet::timeline::Timeline;
 use sixmark_sheet::write::write_time;
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, terminal};
 use sixmark_units::quantity::counted;
 
+use crate::case_timeline::draw_case;
 use crate::clause::{CLAUSES, ClauseFinding, ClauseState};
 use crate::eyes_case::EyesCase;
+use crate::eyes_gate::EyesGateResult;
 use crate::eyes_result::{CaseResult, EyesResult};
 use crate::figures::TimeSpread;
 use profile_table::profile_table;
+
+/// How much the median delays of cases may differ for it to be one delay, as a share of their median.
+const FIXED_WITHIN: f64 = 0.15;
 
 /// Returns the result as text for a terminal.
 pub fn eyes_text(result: &EyesResult) -> String {
@@ -23,10 +29,17 @@ pub fn eyes_sheet(name: &str, result: &EyesResult) -> Sheet {
     let starts: u32 = result.cases.iter().map(|of| of.figures.starts).sum();
     let about =
         vec![counted(starts.into(), "start", "starts"), format!("{:.0} s", result.elapsed_s)];
+    let timelines: Vec<Timeline> = result.cases.iter().filter_map(draw_case).collect();
+    let timelines = (!timelines.is_empty()).then(|| {
+        let blocks = vec![Block::Aside(TIMELINES.to_owned()), Block::Timelines(timelines)];
+        Part::new("Timelines", blocks).map(Part::off_terminal)
+    });
     let parts = [
         Part::new("Profile", vec![Block::Table(profile_table(&result.profile))]).map(Part::open),
+        gate_part(&result.gates),
         Part::new("Cases", vec![Block::Table(case_table(result))]).map(Part::open),
         Part::new("Clauses", vec![Block::Table(clause_table(result))]).map(Part::open),
+        timelines.flatten(),
         setting::setting_part(setting::machine(&result.environment, Vec::new(), &result.tool)),
     ];
     Sheet {
@@ -48,6 +61,27 @@ fn title(result: &EyesResult) -> String {
     }
 }
 
+/// What the pictures of cases show.
+const TIMELINES: &str = "From the client's first packet on: queries until their answers, then attempts to \
+                         connect until the other side answers, each by its address, with the request and \
+                         the last of the content. Of each case the start with the median time to the \
+                         content is drawn, and where the same began in the others.";
+
+fn gate_part(gates: &[EyesGateResult]) -> Option<Part> {
+    let columns = vec![Column::words("Gate"), Column::words("Result"), Column::words("Because")];
+    let row = |of: &EyesGateResult| {
+        let result = if of.failed { "failed" } else { "passed" };
+        Row::new(of.gate.as_str(), vec![result.into(), of.because.as_str().into()])
+    };
+    let rows: Vec<Row> = gates.iter().map(row).collect();
+    let blocks = if rows.is_empty() {
+        Vec::new()
+    } else {
+        vec![Block::Table(Table::new("Gates", columns, rows))]
+    };
+    Part::new("Gates", blocks).map(Part::open).map(Part::off_terminal)
+}
+
 fn headline(result: &EyesResult) -> SheetHeadline {
     let all = result.cases.len();
     let survives = |of: &&CaseResult| of.figures.survived == of.figures.starts;
@@ -63,15 +97,27 @@ fn headline(result: &EyesResult) -> SheetHeadline {
         state(ClauseState::NotMet),
         state(ClauseState::NotShown)
     );
-    let delays = result.cases.iter().filter_map(|of| of.figures.attempt_delay);
-    let delay = TimeSpread::of(delays.map(|of| of.median_ms));
-    let delay =
-        delay.map(|of| format!("The next attempt begins after {}.", write_ms(of.median_ms)));
+    let failed = result.gates.iter().filter(|of| of.failed);
+    let failed = failed.map(|of| format!("gate `{}`: {}", of.gate, of.because));
     SheetHeadline {
         sentence: format!("It gets the content in {survived} of {all} cases{lost}."),
-        notes: delay.into_iter().chain([clauses]).collect(),
+        failed: failed.collect(),
+        notes: describe_delay(result).into_iter().chain([clauses]).collect(),
         ..SheetHeadline::default()
     }
+}
+
+/// Says when the next attempt begins, and whether that depends on the network.
+fn describe_delay(result: &EyesResult) -> Option<String> {
+    let delays = result.cases.iter().filter_map(|of| of.figures.attempt_delay);
+    let medians = TimeSpread::of(delays.map(|of| of.median_ms))?;
+    let is_fixed = medians.largest_ms - medians.least_ms <= FIXED_WITHIN * medians.median_ms;
+    Some(if is_fixed {
+        format!("The next attempt begins after {}.", write_ms(medians.median_ms))
+    } else {
+        let [least, largest] = [medians.least_ms, medians.largest_ms].map(write_ms);
+        format!("The next attempt begins after {least} to {largest}, which depends on the case.")
+    })
 }
 
 fn write_ms(ms: f64) -> String {

@@ -18,6 +18,7 @@ pub mod markdown;
 pub mod setting;
 pub mod table;
 pub mod terminal;
+pub mod timeline;
 pub mod warnings;
 pub mod write;
 
@@ -26,6 +27,7 @@ use sixmark_document::verdict::Verdict;
 
 use chart::Chart;
 use table::Table;
+use timeline::Timeline;
 
 /// The report of one document.
 #[derive(Clone, Debug, Default)]
@@ -106,6 +108,8 @@ pub enum Block {
     Table(Table),
     /// Charts, placed beside one another if there is room.
     Charts(Vec<Chart>),
+    /// Timelines with one key, placed beside one another if there is room. Shown only on HTML pages.
+    Timelines(Vec<Timeline>),
     /// A summary of a few words, and blocks that are hidden until the reader opens them.
     Folded(String, Vec<Block>),
 }

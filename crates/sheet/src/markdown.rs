@@ -90,7 +90,7 @@ fn write_block(text: &mut String, of: &Block, under: &str, most: usize) {
         Block::Command(words) => {
             let _ = writeln!(text, "    {}\n", words.replace(char::is_control, " "));
         }
-        Block::Charts(_) | Block::Aside(_) => {}
+        Block::Charts(_) | Block::Timelines(_) | Block::Aside(_) => {}
     }
 }
 

@@ -107,7 +107,7 @@ fn write_block(text: &mut String, of: &Block, under: &str) {
             let _ = writeln!(text, "$ {}", plain(words));
         }
         Block::Table(of) => write_table(text, of, under),
-        Block::Charts(_) | Block::Folded(..) | Block::Aside(_) => {}
+        Block::Charts(_) | Block::Timelines(_) | Block::Folded(..) | Block::Aside(_) => {}
     }
 }
 

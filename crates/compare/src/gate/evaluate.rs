@@ -29,6 +29,7 @@ pub(super) fn truth(condition: &Truth, source: &GateSource<'_>) -> GateFinding {
             gate_finding(compare(left, *relation, right, source))
         }
         Truth::Judge(left, equal, right) => gate_finding(judge(*left, *equal, *right, source)),
+        Truth::Given(figure) => gate_finding(source.given().and_then(|of| of.holds(figure))),
     }
 }
 
@@ -129,6 +130,7 @@ fn value_of(of: &GateValue, source: &GateSource<'_>) -> Result<f64, String> {
         GateValue::Literal(literal) => literal.value(),
         GateValue::Figure(figure) => source.figure(figure)?,
         GateValue::Compared(function, metric) => source.compared(*function, *metric)?,
+        GateValue::Given(figure) => source.given()?.value(figure)?,
         GateValue::Minus(value) => -value_of(value, source)?,
         GateValue::Sum(first, rest) => {
             rest.iter().try_fold(value_of(first, source)?, |sum, (how, term)| {

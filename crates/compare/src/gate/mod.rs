@@ -14,7 +14,7 @@ use std::fmt;
 
 use crate::comparison_result::ComparisonResult;
 pub use sixmark_result::expression::{GateMistake, GateNames, MOST_BYTES, MOST_NESTED};
-use sixmark_result::expression::{Truth, parse_condition};
+use sixmark_result::expression::{GivenFigures, Truth, parse_condition};
 use sixmark_result::measurement::Measurement;
 
 use source::GateSource;
@@ -59,10 +59,21 @@ impl Gate {
     }
 
     fn judge(&self, source: &GateSource<'_>) -> GateResult {
+        let (holds, because) = self.find(source);
+        GateResult { fail_if: self.text.clone(), failed: holds != Some(false), because }
+    }
+
+    /// Evaluates the condition on figures with names of their own. Returns whether it holds, `None` if that
+    /// can't be determined, and why.
+    pub fn holds_for(&self, given: &dyn GivenFigures) -> (Option<bool>, String) {
+        self.find(&GateSource::of_given(given))
+    }
+
+    fn find(&self, source: &GateSource<'_>) -> (Option<bool>, String) {
         let found = evaluate::truth(&self.condition, source);
         let said = found.because.join("; ");
         let because = if found.holds.is_some() { said } else { format!("{UNDETERMINED}{said}") };
-        GateResult { fail_if: self.text.clone(), failed: found.holds != Some(false), because }
+        (found.holds, because)
     }
 }
 

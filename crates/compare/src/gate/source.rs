@@ -5,7 +5,9 @@ use crate::comparison_result::ComparisonResult;
 use crate::deciding::{DecidingInterval, margin_text};
 use crate::{Compared, Comparison, Settings};
 use sixmark_document::verdict::{Estimate, Verdict};
-use sixmark_result::expression::{Dimension, Function, GateSide, SideFigure, verdict_word};
+use sixmark_result::expression::{
+    Dimension, Function, GateSide, GivenFigures, SideFigure, verdict_word,
+};
 use sixmark_result::measurement::Measurement;
 use sixmark_tally::family_result::FamilyResult;
 use sixmark_tally::metric::{Metric, MetricKind, Quantity};
@@ -26,6 +28,7 @@ pub(super) struct GateSource<'a> {
     /// The run or watch that the figures of families are from.
     measurement: Option<&'a dyn Measurement>,
     pub(super) comparison: Option<&'a Comparison>,
+    given: Option<&'a dyn GivenFigures>,
 }
 
 impl<'a> GateSource<'a> {
@@ -46,6 +49,15 @@ impl<'a> GateSource<'a> {
             comparison: Some(&result.comparison),
             ..GateSource::default()
         }
+    }
+
+    pub(super) fn of_given(given: &'a dyn GivenFigures) -> GateSource<'a> {
+        GateSource { given: Some(given), ..GateSource::default() }
+    }
+
+    /// Returns what knows figures with names of their own.
+    pub(super) fn given(&self) -> Result<&'a dyn GivenFigures, String> {
+        self.given.ok_or_else(|| "nothing was measured".to_owned())
     }
 
     fn side(&self, place: GateSide) -> Option<&'a FamilyResult> {

@@ -9,11 +9,11 @@ pub mod unit;
 mod write;
 mod wrong;
 
-pub use names::GateNames;
+pub use names::{GateNames, GivenKind, GivenName};
 pub use parser::parse_condition;
 pub use tree::{
-    Added, EstimateEnd, Function, GateSide, GateValue, Literal, Opinion, Relation, Scaled,
-    SideFigure, Truth,
+    Added, EstimateEnd, Function, GateSide, GateValue, GivenFigure, GivenFigures, Literal, Opinion,
+    Relation, Scaled, SideFigure, Truth,
 };
 pub use unit::Dimension;
 pub use write::verdict_word;

@@ -2,6 +2,7 @@
 
 use super::lexer::{begins_word, in_word, is_operator};
 use super::tree::{EstimateEnd, Function, GateSide, SideFigure};
+use super::unit::Dimension;
 use super::wrong::{GateMistake, instead};
 use sixmark_document::verdict::Verdict;
 use sixmark_tally::metric::{Metric, Quantity};
@@ -10,13 +11,39 @@ use sixmark_tally::timed_phase::{TimePoint, TimedPhase};
 use sixmark_units::family::Family;
 
 /// The sides that exist, and whether they are compared.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GateNames {
     sides: Vec<(String, GateSide)>,
     /// The side of figures without a side's name, if there is only one side.
     pub alone: Option<GateSide>,
     /// Whether it is compared.
     pub compared: bool,
+    /// Figures and conditions that are known by their names alone.
+    pub given: Vec<GivenName>,
+}
+
+/// A figure or a condition with a name of its own, such as `content(slow-200)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenName {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is a figure or a condition.
+    pub kind: GivenKind,
+    /// The names of what it may be of.
+    pub of: Vec<String>,
+    /// The noun of these.
+    pub of_what: &'static str,
+    /// Whether it may be of all of them: then nothing follows its name.
+    pub may_be_of_all: bool,
+}
+
+/// The kind of a [`GivenName`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenKind {
+    /// It holds or does not.
+    Condition,
+    /// A figure of this dimension.
+    Value(Dimension),
 }
 
 impl GateNames {
@@ -29,7 +56,12 @@ impl GateNames {
         };
         let mut sides: Vec<(String, GateSide)> = families.into_iter().map(side).collect();
         sides.push(("total".to_owned(), GateSide::Total));
-        GateNames { sides, alone: None, compared: false }
+        GateNames { sides, ..GateNames::default() }
+    }
+
+    /// Returns the names of a command that has figures with names of their own, and no sides.
+    pub fn of_given(given: Vec<GivenName>) -> GateNames {
+        GateNames { given, ..GateNames::default() }
     }
 
     /// Returns the names of `sixmark compare`: `a`, `b` and the given names of the sides. A given
@@ -40,13 +72,13 @@ impl GateNames {
         let usable = |name: &str| a != b && !["a", "b"].contains(&name) && is_word(name);
         let own = own.into_iter().filter(|(name, _)| usable(name));
         sides.extend(own.map(|(name, place)| (name.to_owned(), place)));
-        GateNames { sides, alone: None, compared: true }
+        GateNames { sides, compared: true, ..GateNames::default() }
     }
 
     /// Returns the names of a trial of `--find-max`: figures without a side's name, because a trial
     /// has one family.
     pub fn of_trial() -> GateNames {
-        GateNames { sides: Vec::new(), alone: Some(GateSide::Total), compared: false }
+        GateNames { alone: Some(GateSide::Total), ..GateNames::default() }
     }
 
     /// Returns a side's name for examples.

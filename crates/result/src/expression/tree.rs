@@ -17,6 +17,8 @@ pub enum Truth {
     Compare(GateValue, Relation, GateValue),
     /// A comparison of two verdicts: for equality if the flag is true, else for inequality.
     Judge(Opinion, bool, Opinion),
+    /// A condition with a name of its own.
+    Given(GivenFigure),
 }
 
 /// The relation of two values.
@@ -68,6 +70,8 @@ pub enum GateValue {
     Figure(SideFigure),
     /// A function of a compared metric.
     Compared(Function, Metric),
+    /// A figure with a name of its own.
+    Given(GivenFigure),
     /// The negative of a value.
     Minus(Box<GateValue>),
     /// A sum and differences, from left to right. This is a list rather than a tree of pairs, whose
@@ -113,6 +117,32 @@ pub struct SideFigure {
     pub side: GateSide,
     /// The metric.
     pub metric: Metric,
+}
+
+/// A figure or a condition with a name of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenFigure {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is of, such as a case; `None` if it is of all.
+    pub of: Option<String>,
+    /// The dimension of a figure.
+    pub dimension: Dimension,
+}
+
+/// What knows the figures and conditions with names of their own.
+pub trait GivenFigures {
+    /// Returns the value of a figure, in seconds, bytes and units derived from these.
+    ///
+    /// # Errors
+    /// Why there is none, as a phrase.
+    fn value(&self, figure: &GivenFigure) -> Result<f64, String>;
+
+    /// Returns whether a condition holds, and what decided it.
+    ///
+    /// # Errors
+    /// Why that can't be determined, as a phrase.
+    fn holds(&self, figure: &GivenFigure) -> Result<(bool, String), String>;
 }
 
 /// The location of a side's figures in a document.
@@ -206,6 +236,7 @@ impl GateValue {
             GateValue::Literal(literal) => Some(literal.dimension()),
             GateValue::Figure(figure) => Some(dimension_of(figure.metric)),
             GateValue::Compared(function, metric) => Some(function.dimension(*metric)),
+            GateValue::Given(figure) => Some(figure.dimension),
             GateValue::Minus(value) => value.dimension(),
             GateValue::Sum(first, rest) => rest
                 .iter()
@@ -222,7 +253,7 @@ impl GateValue {
     pub fn figures(&self) -> Vec<&GateValue> {
         match self {
             GateValue::Literal(_) => Vec::new(),
-            GateValue::Figure(_) | GateValue::Compared(..) => vec![self],
+            GateValue::Figure(_) | GateValue::Compared(..) | GateValue::Given(_) => vec![self],
             GateValue::Minus(value) => value.figures(),
             GateValue::Sum(first, rest) => {
                 let rest = rest.iter().flat_map(|(_, term)| term.figures());

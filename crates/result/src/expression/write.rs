@@ -4,7 +4,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::tree::{
-    Added, EstimateEnd, Function, GateValue, Literal, Opinion, Relation, Scaled, SideFigure, Truth,
+    Added, EstimateEnd, Function, GateValue, GivenFigure, Literal, Opinion, Relation, Scaled,
+    SideFigure, Truth,
 };
 use sixmark_document::verdict::Verdict;
 use sixmark_tally::metric::Metric;
@@ -24,6 +25,7 @@ impl Display for Truth {
             Truth::Judge(left, equal, right) => {
                 write!(f, "{left} {} {right}", if *equal { "==" } else { "!=" })
             }
+            Truth::Given(figure) => write!(f, "{figure}"),
         }
     }
 }
@@ -35,7 +37,7 @@ impl Truth {
             Truth::Any(_) => 0,
             Truth::All(_) => 1,
             Truth::Not(_) => 2,
-            Truth::Compare(..) | Truth::Judge(..) => 3,
+            Truth::Compare(..) | Truth::Judge(..) | Truth::Given(_) => 3,
         }
     }
 }
@@ -61,6 +63,7 @@ impl Display for GateValue {
             GateValue::Literal(literal) => write!(f, "{literal}"),
             GateValue::Figure(figure) => write!(f, "{figure}"),
             GateValue::Compared(function, metric) => write!(f, "{}({metric})", function.name()),
+            GateValue::Given(figure) => write!(f, "{figure}"),
             GateValue::Minus(value) => {
                 f.write_str("-")?;
                 bracketed(f, value.binds() < self.binds(), value)
@@ -90,7 +93,10 @@ impl GateValue {
             GateValue::Sum(..) => 0,
             GateValue::Product(..) => 1,
             GateValue::Minus(_) => 2,
-            GateValue::Literal(_) | GateValue::Figure(_) | GateValue::Compared(..) => 3,
+            GateValue::Literal(_)
+            | GateValue::Figure(_)
+            | GateValue::Compared(..)
+            | GateValue::Given(_) => 3,
         }
     }
 }
@@ -111,6 +117,13 @@ impl Display for SideFigure {
             Metric::Outcome(outcome) => write!(f, "outcome.{outcome}"),
             other => write!(f, "{other}"),
         }
+    }
+}
+
+impl Display for GivenFigure {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        self.of.as_ref().map_or(Ok(()), |of| write!(f, "({of})"))
     }
 }
 

@@ -4,6 +4,7 @@ mod charts;
 mod effect;
 mod sections;
 mod tables;
+mod timelines;
 mod waterfall;
 
 use base64::Engine as _;

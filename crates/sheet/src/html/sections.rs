@@ -8,7 +8,7 @@ use crate::{Block, Part, Sheet, SheetHeadline, Tile};
 use sixmark_document::provenance::Warning;
 
 use super::charts::{self, Ids};
-use super::tables;
+use super::{tables, timelines};
 
 /// Returns an overview of several documents, followed by a section for each.
 pub(super) fn all(sheets: &[Sheet]) -> Markup {
@@ -190,6 +190,7 @@ fn block_markup(of: &Block, under: &str, level: usize, ids: &mut Ids) -> Markup 
         Block::Command(words) => html! { pre { code { (visible(words)) } } },
         Block::Table(table) => tables::table_markup(table, under),
         Block::Charts(all) => charts::charts(all, ids),
+        Block::Timelines(all) => timelines::timelines(all),
         Block::Folded(summary, inner) => html! {
             details { summary { (visible(summary)) } (blocks(inner, summary, level, ids)) }
         },

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands with their examples. The short help shows only the options named here; `--help` shows
 /// all.
-const EXAMPLES: [CommandExamples; 17] = [
+const EXAMPLES: [CommandExamples; 18] = [
     CommandExamples {
         command: &["run"],
         options: &[
@@ -66,6 +66,16 @@ const EXAMPLES: [CommandExamples; 17] = [
             ("urls", "sixmark check https://www.example.net/"),
             ("html", "sixmark check --html check.html https://www.example.net/"),
             ("fail_if", "sixmark check --fail-if any https://www.example.net/"),
+        ],
+    },
+    CommandExamples {
+        command: &["eyes"],
+        options: &[
+            ("command", "sixmark eyes -- curl -s -o /dev/null"),
+            ("cases", "sixmark eyes --cases dead-ipv6,slow-500 -- wget -q -O /dev/null {url}"),
+            ("quick", "sixmark eyes --quick -- curl -s -o /dev/null"),
+            ("gate", "sixmark eyes --gate 'attempt_delay < 300ms' -- curl -s -o /dev/null"),
+            ("html", "sixmark eyes --html eyes.html -- curl -s -o /dev/null"),
         ],
     },
     CommandExamples {

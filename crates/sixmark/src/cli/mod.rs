@@ -199,6 +199,7 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("watch") => "sixmark watch --help",
         Some("vitals") => "sixmark vitals --help",
         Some("check") => "sixmark check --help",
+        Some("eyes") => "sixmark eyes --help",
         Some("doctor") => "sixmark doctor --help",
         Some("agent") => "sixmark agent --help",
         Some("fleet") => "sixmark fleet --help",

@@ -47,6 +47,7 @@ pub fn document_text(document: &Document, detail: Detail) -> String {
         Document::Vitals(result) => vitals_text(result),
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_text(result),
         Document::Check(result) => sixmark_check::sheet::check_text(result),
+        Document::Eyes(result) => sixmark_eyes::sheet::eyes_text(result),
         Document::Doctor(result) => doctor_text(result, doctor_detail(detail)),
     }
 }

@@ -12,6 +12,8 @@ use sixmark_design::study_result::StudyResult;
 use sixmark_doctor::doctor_result as doctor;
 use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_document::provenance::Warning;
+use sixmark_eyes::eyes_result as eyes;
+use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_plan::plan::secrets::document_holds_secrets;
 use sixmark_result::result;
 use sixmark_result::result::RunResult;
@@ -41,10 +43,12 @@ pub enum Document {
     Doctor(Box<DoctorResult>),
     /// `sixmark.check/1`, of `sixmark check`.
     Check(Box<CheckResult>),
+    /// `sixmark.eyes/1`, of `sixmark eyes`.
+    Eyes(Box<EyesResult>),
 }
 
 /// The formats that [`Document::parse`] reads, by name and version.
-const SCHEMAS: [&str; 8] = [
+const SCHEMAS: [&str; 9] = [
     result::SCHEMA,
     watch::SCHEMA,
     comparison::SCHEMA,
@@ -53,6 +57,7 @@ const SCHEMAS: [&str; 8] = [
     traffic::SCHEMA,
     doctor::SCHEMA,
     check::SCHEMA,
+    eyes::SCHEMA,
 ];
 
 /// The `schema` field of every document, and `watched`, which only documents of `sixmark watch`
@@ -90,6 +95,7 @@ impl Document {
             traffic::SCHEMA => Ok(Document::Traffic(read_document(text)?)),
             doctor::SCHEMA => Ok(Document::Doctor(read_document(text)?)),
             check::SCHEMA => Ok(Document::Check(read_document(text)?)),
+            eyes::SCHEMA => Ok(Document::Eyes(read_document(text)?)),
             other if other.starts_with("sixmark.") => Err(format!(
                 "is a {other}, which this version does not read (it reads {}); if a newer sixmark wrote \
                  it, use that",
@@ -110,7 +116,8 @@ impl Document {
             | Document::Vitals(_)
             | Document::Traffic(_)
             | Document::Doctor(_)
-            | Document::Check(_) => return false,
+            | Document::Check(_)
+            | Document::Eyes(_) => return false,
         };
         // What can't be examined may hold some.
         value.map_or(true, |value| document_holds_secrets(&value))
@@ -127,6 +134,7 @@ impl Document {
             Document::Traffic(_) => traffic::SCHEMA,
             Document::Doctor(_) => doctor::SCHEMA,
             Document::Check(_) => check::SCHEMA,
+            Document::Eyes(_) => eyes::SCHEMA,
         }
     }
 
@@ -140,7 +148,7 @@ impl Document {
             Document::Vitals(result) => &result.warnings,
             Document::Traffic(result) => &result.warnings,
             // Their findings are not about figures.
-            Document::Doctor(_) | Document::Check(_) => &[],
+            Document::Doctor(_) | Document::Check(_) | Document::Eyes(_) => &[],
         }
     }
 }

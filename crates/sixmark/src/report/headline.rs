@@ -130,7 +130,10 @@ impl ListHeadline {
             Document::Comparison(result) => Ok(ListHeadline::of_comparison(result)),
             Document::Study(result) => Ok(ListHeadline::of_study(result)),
             Document::Check(result) => Ok(ListHeadline::of_check(result)),
-            Document::Vitals(_) | Document::Traffic(_) | Document::Doctor(_) => Err(format!(
+            Document::Vitals(_)
+            | Document::Traffic(_)
+            | Document::Doctor(_)
+            | Document::Eyes(_) => Err(format!(
                 "is a {}, which the store does not keep; `sixmark report FILE` shows it",
                 document.schema()
             )),

@@ -17,6 +17,9 @@ use sixmark_compare::deciding::margin_text;
 use sixmark_compare::sheet::why::why_notes;
 use sixmark_compare::text::interval_text;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
+use sixmark_eyes::clause::{ClauseFinding, ClauseState};
+use sixmark_eyes::eyes_gate::EyesGateResult;
+use sixmark_eyes::eyes_result::{CaseResult, EyesResult};
 use sixmark_result::find::FindMax;
 use sixmark_result::gate_result::GateResult;
 use sixmark_result::measurement::Measurement;
@@ -112,6 +115,55 @@ pub fn of_check(result: &CheckResult, gates: &[GateResult]) -> String {
         warnings: &[],
     }
     .xml()
+}
+
+/// Returns the JUnit XML of `sixmark eyes`: a test case for each case, each clause that was shown and each
+/// gate. Only gates fail, and without gates the cases that are not survived and the clauses that are not met.
+pub fn of_eyes(result: &EyesResult) -> String {
+    let gates = eyes_cases(result);
+    let started = |of: &CaseResult| of.starts.iter().any(|start| !start.is_empty());
+    let measured = if result.cases.iter().any(started) {
+        Ok(())
+    } else {
+        Err("the client sent no packet to the site or its name server".to_owned())
+    };
+    Suite {
+        name: format!("sixmark eyes {}", result.command.join(" ")),
+        started: &result.started,
+        elapsed_s: result.elapsed_s,
+        properties: properties(&result.tool, None, &result.environment),
+        measured,
+        gates: &gates,
+        warnings: &[],
+    }
+    .xml()
+}
+
+/// Returns a test case for each case, each clause and each gate.
+fn eyes_cases(result: &EyesResult) -> Vec<GateResult> {
+    // Who says what must hold is content with it.
+    let is_strict = result.gates.is_empty();
+    let case = |of: &CaseResult| {
+        let figures = &of.figures;
+        GateResult {
+            fail_if: format!("not survived: {}", of.case),
+            failed: is_strict && figures.survived < figures.starts,
+            because: format!("content in {} of {} starts", figures.survived, figures.starts),
+        }
+    };
+    let clause = |of: &ClauseFinding| GateResult {
+        fail_if: format!("not met: {}", of.clause),
+        failed: is_strict && of.state == ClauseState::NotMet,
+        because: format!("{} in {} of {} starts", of.state.word(), of.met, of.shown),
+    };
+    let gate = |of: &EyesGateResult| GateResult {
+        fail_if: format!("not ({})", of.gate),
+        failed: of.failed,
+        because: of.because.clone(),
+    };
+    let shown = result.clauses.iter().filter(|of| of.state != ClauseState::NotShown);
+    let cases = result.cases.iter().map(case).chain(shown.map(clause));
+    cases.chain(result.gates.iter().map(gate)).collect()
 }
 
 /// A test suite. Each file has exactly one.

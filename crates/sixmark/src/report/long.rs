@@ -12,6 +12,7 @@ use sixmark_compare::Comparison;
 use sixmark_compare::comparison_result::{ComparisonResult, SideName};
 use sixmark_design::study_result::StudyResult;
 use sixmark_doctor::doctor_result::DoctorResult;
+use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_result::find::FindMax;
 use sixmark_result::measurement::Measurement;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
@@ -48,6 +49,7 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
             Document::Traffic(result) => write_traffic(&mut lines, named.name, result),
             Document::Doctor(result) => write_doctor(&mut lines, named.name, result),
             Document::Check(result) => write_check(&mut lines, named.name, result),
+            Document::Eyes(result) => write_eyes(&mut lines, named.name, result),
         }
     }
     lines.take()
@@ -177,6 +179,19 @@ fn write_check(lines: &mut CsvLines, document: &str, result: &CheckResult) {
             to.one(("check", None, finding.check.name()), "state", finding.state.word());
             to.one(("check", None, finding.check.name()), "found", &finding.found);
         }
+    }
+}
+
+/// Writes the figures of each case, and the state of each clause.
+fn write_eyes(lines: &mut CsvLines, document: &str, result: &EyesResult) {
+    let mut to = Figures { lines, document, kind: "eyes", started: &result.started };
+    for of in &result.cases {
+        to.all(("case", None, &of.case), &of.figures);
+    }
+    for of in &result.clauses {
+        to.one(("clause", None, &of.clause), "state", of.state.word());
+        to.one(("clause", None, &of.clause), "met", &of.met.to_string());
+        to.one(("clause", None, &of.clause), "shown", &of.shown.to_string());
     }
 }
 

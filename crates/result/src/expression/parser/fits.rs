@@ -2,7 +2,7 @@
 //! on a measured figure.
 
 use super::{ParsedNode, ParsedPart, Parser};
-use crate::expression::names::VERDICTS;
+use crate::expression::names::{GivenKind, VERDICTS};
 use crate::expression::tree::{Added, GateValue, Opinion, Relation, Scaled, Truth};
 use crate::expression::unit::Dimension;
 use crate::expression::write::verdict_word;
@@ -94,7 +94,11 @@ impl<'a> Parser<'a> {
         between: usize,
     ) -> Result<(), GateMistake> {
         if left.0.figures().is_empty() && right.0.figures().is_empty() {
-            return Err(self.wrong(between, "neither operand is a figure, as in ipv6.response.p99"));
+            let figure = self.names.given.iter().find(|of| of.kind != GivenKind::Condition);
+            let example = figure.map_or("ipv6.response.p99", |of| of.name);
+            return Err(
+                self.wrong(between, format!("neither operand is a figure, as in {example}"))
+            );
         }
         self.has_unit(left, left_at, right)?;
         self.has_unit(right, right_at, left)?;

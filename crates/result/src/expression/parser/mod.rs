@@ -1,6 +1,7 @@
 //! The parser of conditions: from text to a checked tree.
 
 mod fits;
+mod given;
 mod operands;
 
 use super::lexer::{Token, TokenKind, tokens};
@@ -235,7 +236,13 @@ impl<'a> Parser<'a> {
     }
 
     fn expected(&self) -> String {
-        format!("expected a figure, as in {}.response.p99", self.names.example())
+        match self.names.given.first() {
+            Some(given) => {
+                let of = given.of.first().map_or("", String::as_str);
+                format!("expected a figure, as in {}({of})", given.name)
+            }
+            None => format!("expected a figure, as in {}.response.p99", self.names.example()),
+        }
     }
 
     fn wrong(&self, at: usize, what: impl Into<String>) -> GateMistake {

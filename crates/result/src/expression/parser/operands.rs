@@ -13,6 +13,9 @@ use sixmark_tally::timed_phase::TimePoint;
 impl<'a> Parser<'a> {
     pub(crate) fn word(&mut self, at: usize, word: &str) -> Result<ParsedPart, GateMistake> {
         self.next += 1;
+        if !self.names.given.is_empty() {
+            return self.given(at, word);
+        }
         if self.is("(") {
             let node = self.function(at, word)?;
             return Ok(ParsedPart { at, node });

@@ -26,7 +26,7 @@ use sixmark_units::random::Random;
 
 use super::out::complain;
 use super::stop_flag;
-use output::{EyesOutputArgs, write_outputs};
+use output::{EyesOutputArgs, judge_gates, write_outputs};
 
 /// How often the client is started in each case.
 const USUAL_REPEAT: u32 = 5;
@@ -160,6 +160,7 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     let served = args.serve.as_deref().map(ServedLink::of).transpose()?;
     let client = args.client(served.as_ref());
     let (cases, program) = (args.cases()?, client.find()?);
+    let gates = args.output.gates(&cases.iter().map(|case| case.name).collect::<Vec<_>>())?;
     let rights = match lab::enclose()? {
         Ok(rights) => rights,
         Err(status) => return Ok(status),
@@ -182,7 +183,7 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         .filter_map(|case| Some(CaseResult::of(case.name, traces.get(case.name)?.clone())))
         .collect();
     let traces = case_traces(&cases);
-    let result = EyesResult {
+    let mut result = EyesResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
         started,
@@ -194,9 +195,10 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         profile: ClientProfile::of(&traces),
         clauses: judge_clauses(&traces),
         cases,
+        gates: Vec::new(),
     };
-    write_outputs(&args.output, &result)?;
-    Ok(0)
+    result.gates = judge_gates(&gates, &result);
+    write_outputs(&args.output, result)
 }
 
 /// Returns the command, or the program of the browser.
