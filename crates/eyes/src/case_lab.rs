@@ -173,15 +173,21 @@ fn add_host(
         Some(SiteAddressFate::Answers(ms)) => ms / 2,
         _ => 0,
     };
+    let loss = |family: usize| match own(family) {
+        Some(SiteAddressFate::Loses(percent)) => percent,
+        _ => 0,
+    };
     let addresses = [
         format!("\"2001:db8:9:{:x}::{:x}/64\"", 16 + at, LAST[at]),
         format!("\"203.0.113.{}/27\"", 32 * at + usize::from(LAST[at])),
     ];
-    let (ipv6, ipv4) = (delay(0), delay(1));
+    let impaired =
+        |family| format!("{{ delay = \"{}ms\", loss = \"{}%\" }}", delay(family), loss(family));
+    let (ipv6, ipv4) = (impaired(0), impaired(1));
     let _ = write!(
         text,
         "[hosts.site{at}]\n[links.site{at}]\nbetween = [\"router\", \"site{at}\"]\n\
-         ipv6 = {{ delay = \"{ipv6}ms\" }}\nipv4 = {{ delay = \"{ipv4}ms\" }}\n\
+         ipv6 = {ipv6}\nipv4 = {ipv4}\n\
          at.router.addresses = [\"2001:db8:9:{:x}::ff/64\", \"203.0.113.{}/27\"]\n\
          at.site{at}.addresses = [{}]\n",
         16 + at,
@@ -202,7 +208,7 @@ fn add_server(
     let listens: Vec<String> = by_family
         .iter()
         .filter_map(|of| of.get(at))
-        .filter(|of| matches!(of.1, SiteAddressFate::Answers(_) | SiteAddressFate::Stalls))
+        .filter(|of| of.1.has_server())
         .map(|(address, _)| SocketAddr::new(*address, port).to_string())
         .collect();
     if listens.is_empty() {
@@ -248,7 +254,9 @@ fn add_rule(rules: &mut String, address: IpAddr, fate: SiteAddressFate) {
             "{CHAIN}\
              nft 'add rule inet eyes forward {family} daddr {address} tcp flags & psh == psh drop'"
         ),
-        SiteAddressFate::Answers(_) | SiteAddressFate::Refuses => Ok(()),
+        SiteAddressFate::Answers(_) | SiteAddressFate::Loses(_) | SiteAddressFate::Refuses => {
+            Ok(())
+        }
     };
 }
 

@@ -20,6 +20,8 @@ pub enum QueryFate {
 pub enum SiteAddressFate {
     /// The server answers; the round trip takes this many milliseconds longer.
     Answers(u32),
+    /// The server answers, and this share of the packets is lost in each direction, in percent.
+    Loses(u32),
     /// Nothing is ever heard of it.
     Silent,
     /// The host resets connections.
@@ -31,9 +33,14 @@ pub enum SiteAddressFate {
 }
 
 impl SiteAddressFate {
+    /// Returns true if a server listens at the address.
+    pub fn has_server(self) -> bool {
+        self.is_alive() || self == SiteAddressFate::Stalls
+    }
+
     /// Returns true if the site can be fetched from the address.
     pub fn is_alive(self) -> bool {
-        matches!(self, SiteAddressFate::Answers(_))
+        matches!(self, SiteAddressFate::Answers(_) | SiteAddressFate::Loses(_))
     }
 }
 
@@ -115,7 +122,7 @@ pub struct EyesCase {
     pub starts_before: u32,
 }
 
-use SiteAddressFate::{Answers, Refuses, Silent, Stalls, Unreachable};
+use SiteAddressFate::{Answers, Loses, Refuses, Silent, Stalls, Unreachable};
 
 /// A network without a fault.
 const HEALTHY: EyesCase = EyesCase {
@@ -149,7 +156,7 @@ const fn slow(
 }
 
 /// All cases, in the order of reports.
-pub const CASES: [EyesCase; 28] = [
+pub const CASES: [EyesCase; 29] = [
     HEALTHY,
     EyesCase {
         name: "dead-ipv6",
@@ -192,6 +199,12 @@ pub const CASES: [EyesCase; 28] = [
         name: "stalled-ipv6",
         about: "connections over IPv6 are established, and nothing is heard after that",
         ipv6: &[Stalls],
+        ..HEALTHY
+    },
+    EyesCase {
+        name: "lossy-ipv6",
+        about: "30 % of the packets over IPv6 are lost in each direction",
+        ipv6: &[Loses(30)],
         ..HEALTHY
     },
     slow("slow-10", "IPv6 takes 10 ms longer", &[Answers(10)]),

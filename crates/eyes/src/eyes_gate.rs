@@ -80,7 +80,7 @@ pub const EYES_FIGURES: [EyesFigure; 8] = [
         name: "attempt_delay",
         of: EyesFigureOf::CaseOrAll,
         kind: TIME,
-        about: "the delay between attempts, the median; of all cases the median of their medians",
+        about: "the delay between attempts, the median",
     },
     EyesFigure {
         name: "attempt_delay_max",
@@ -125,20 +125,17 @@ impl GivenFigures for EyesResult {
         let time = |spread: Option<TimeSpread>, of: fn(&TimeSpread) -> f64, why: &str| {
             spread.map(|spread| of(&spread) / 1e3).ok_or_else(|| missing(why))
         };
-        let delays = || cases.iter().filter_map(|of| of.figures.attempt_delay);
+        let delay = || match figure.of {
+            Some(_) => cases.first()?.figures.attempt_delay,
+            None => self.profile.attempt_delay.map(|of| of.all),
+        };
         let no_content = "no content arrived";
         let no_delay = "no second attempt began before the first was over";
         match figure.name {
             "content" => time(case()?.figures.content, |of| of.median_ms, no_content),
             "content_max" => time(case()?.figures.content, |of| of.largest_ms, no_content),
-            "attempt_delay" => {
-                let medians = TimeSpread::of(delays().map(|of| of.median_ms));
-                time(medians, |of| of.median_ms, no_delay)
-            }
-            "attempt_delay_max" => {
-                let largest = TimeSpread::of(delays().map(|of| of.largest_ms));
-                time(largest, |of| of.largest_ms, no_delay)
-            }
+            "attempt_delay" => time(delay(), |of| of.median_ms, no_delay),
+            "attempt_delay_max" => time(delay(), |of| of.largest_ms, no_delay),
             "over_ipv6" => {
                 let of = &case()?.figures;
                 let asked = of.over_ipv6 + of.over_ipv4;

@@ -10,14 +10,12 @@ use sixmark_units::quantity::counted;
 
 use crate::case_timeline::draw_case;
 use crate::clause::{CLAUSES, ClauseFinding, ClauseState};
+use crate::client_profile::AttemptDelay;
 use crate::eyes_case::EyesCase;
 use crate::eyes_gate::EyesGateResult;
 use crate::eyes_result::{CaseResult, EyesResult};
 use crate::figures::TimeSpread;
 use profile_table::profile_table;
-
-/// How much the median delays of cases may differ for it to be one delay, as a share of their median.
-const FIXED_WITHIN: f64 = 0.15;
 
 /// Returns the result as text for a terminal.
 pub fn eyes_text(result: &EyesResult) -> String {
@@ -109,13 +107,11 @@ fn headline(result: &EyesResult) -> SheetHeadline {
 
 /// Says when the next attempt begins, and whether that depends on the network.
 fn describe_delay(result: &EyesResult) -> Option<String> {
-    let delays = result.cases.iter().filter_map(|of| of.figures.attempt_delay);
-    let medians = TimeSpread::of(delays.map(|of| of.median_ms))?;
-    let is_fixed = medians.largest_ms - medians.least_ms <= FIXED_WITHIN * medians.median_ms;
+    let AttemptDelay { all, is_fixed } = result.profile.attempt_delay?;
     Some(if is_fixed {
-        format!("The next attempt begins after {}.", write_ms(medians.median_ms))
+        format!("The next attempt begins after {}.", write_ms(all.median_ms))
     } else {
-        let [least, largest] = [medians.least_ms, medians.largest_ms].map(write_ms);
+        let [least, largest] = [all.least_ms, all.largest_ms].map(write_ms);
         format!("The next attempt begins after {least} to {largest}, which depends on the case.")
     })
 }

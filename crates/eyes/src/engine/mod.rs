@@ -28,7 +28,7 @@ use crate::case_lab::{
     names_address, site_addresses,
 };
 use crate::client_trace::ClientTrace;
-use crate::eyes_case::{EyesCase, SiteAddressFate, SiteScheme};
+use crate::eyes_case::{EyesCase, SiteScheme};
 use crate::packet_reader::{ObservedSite, PacketReader};
 use client_command::ClientFolder;
 pub use client_command::WatchedClient;
@@ -129,9 +129,7 @@ impl CaseNetwork {
     fn prepare(&self, port: u16) -> Result<(), CommandError> {
         let alive = Family::BOTH.into_iter().flat_map(|family| site_addresses(self.case, family));
         let alive: Vec<SocketAddr> = alive
-            .filter(|(_, fate)| {
-                matches!(fate, SiteAddressFate::Answers(_) | SiteAddressFate::Stalls)
-            })
+            .filter(|(_, fate)| fate.has_server())
             .map(|(address, _)| SocketAddr::new(address, port))
             .collect();
         self.client()?.within(|| {
