@@ -5,7 +5,6 @@ use sixmark_document::provenance::{Environment, Tool};
 
 use crate::clause::{ClauseFinding, judge_clauses};
 use crate::client_trace::ClientTrace;
-use crate::eyes_gate::EyesGateResult;
 use crate::figures::CaseFigures;
 
 /// The name and version of the document format.
@@ -36,6 +35,20 @@ pub struct EyesResult {
     pub clauses: Vec<ClauseFinding>,
     /// The gates and their results.
     pub gates: Vec<EyesGateResult>,
+}
+
+/// A gate and its result: a condition that must hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EyesGateResult {
+    /// The condition, as written.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub gate: String,
+    /// True if the condition does not hold or cannot be determined.
+    pub failed: bool,
+    /// The figures that decided, or what was missing, as human-readable text.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub because: String,
 }
 
 /// What a client did in a case.

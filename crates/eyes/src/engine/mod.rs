@@ -27,7 +27,7 @@ use crate::case_lab::{
 use crate::client_trace::ClientTrace;
 use crate::eyes_case::{EyesCase, SiteAddressFate};
 use crate::packet_reader::{ObservedSite, PacketReader};
-use name_server::NameServer;
+use name_server::CaseNameServer;
 
 /// The bytes of each packet that are kept: messages of DNS are read whole.
 const SNAP: u32 = 1_500;
@@ -59,7 +59,7 @@ pub struct EyesOptions<'a> {
 pub struct CaseNetwork {
     case: &'static EyesCase,
     // It ends before the lab does.
-    _names: NameServer,
+    _names: CaseNameServer,
     lab: Up,
 }
 
@@ -83,7 +83,7 @@ impl CaseNetwork {
         let ground =
             Ground { rights: options.rights, logs: folder, www: folder, stop: options.stop };
         let Some(lab) = Up::build(plan, &ground)? else { return Ok(None) };
-        let names = NameServer::start(lab.hosts().get(NAMES)?, case)?;
+        let names = CaseNameServer::start(lab.hosts().get(NAMES)?, case)?;
         let network = CaseNetwork { case, _names: names, lab };
         network.prepare()?;
         Ok(Some(network))
