@@ -12,7 +12,7 @@ const UPDATE: &str = "SIXMARK_UPDATE_DOCS";
 
 /// Returns the page with these rows below the head of a table, in the place of those that it has.
 fn with_rows(page: &str, head: &str, rows: &[String]) -> String {
-    let begin = page.find(head).unwrap_or_else(|| panic!("no table {head}"));
+    let begin = page.find(head).expect("the page has the head of the table");
     let ruled = page[begin + head.len() + 1..].find('\n').unwrap();
     let first = begin + head.len() + 1 + ruled + 1;
     let old: usize = page[first..]

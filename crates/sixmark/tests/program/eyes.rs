@@ -18,7 +18,7 @@ fn mistakes_in_gates_are_refused_before_anything_starts() {
     for (gate, expected) in [
         (
             "survives(dead-ipv5)",
-            "column 10: no case is called 'dead-ipv5' here: did you mean 'dead-ipv6'?",
+            "column 10: no case is called 'dead-ipv5' here: did you mean 'dead-ipv6' or",
         ),
         ("met(least)", "column 5: no clause is called 'least' here"),
         ("attempt_delay < 300", "column 17: attempt_delay is a time: give 300 a unit, as in 300ms"),
