@@ -33,7 +33,7 @@ pub fn draw_case(of: &CaseResult) -> Option<Timeline> {
             bar.to_ms = to_ms;
         }
     }
-    Some(Timeline { title: of.case.clone(), about: describe(&of.case, typical), to_ms, rows })
+    Some(Timeline { title: of.case.clone(), about: describe_case(&of.case, typical), to_ms, rows })
 }
 
 /// Returns the start in the middle by the time of its content, and the others.
@@ -47,7 +47,7 @@ fn split_typical(starts: &[ClientTrace]) -> Option<(&ClientTrace, Vec<&ClientTra
     Some((typical, order))
 }
 
-fn describe(case: &str, typical: &ClientTrace) -> String {
+fn describe_case(case: &str, typical: &ClientTrace) -> String {
     let about = EyesCase::named(case).map_or("", |case| case.about);
     let missing = if typical.content_ms().is_none() { "; the content did not arrive" } else { "" };
     format!("{about}{missing}")
@@ -129,6 +129,12 @@ fn address_text(of: IpAddr) -> String {
 fn end_of(attempt: &SeenAttempt, typical: &ClientTrace) -> (f64, BarEnd) {
     let won = typical.winner().and_then(|of| of.request_ms);
     match (attempt.established_ms, attempt.failed_ms, attempt.closed_ms) {
+        // The system resets what is answered after the client closed it.
+        (Some(established), _, Some(_))
+            if attempt.request_ms.is_none() && won.is_some_and(|won| won < established) =>
+        {
+            (won.unwrap_or(established), BarEnd::GivenUp)
+        }
         (Some(established), _, _) => (established, BarEnd::Reached),
         (None, Some(failed), _) => (failed, BarEnd::Failed),
         (None, None, Some(closed)) => (closed, BarEnd::GivenUp),

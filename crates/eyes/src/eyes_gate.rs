@@ -1,28 +1,13 @@
-//! The figures of a client that gates know, and the results of gates.
+//! The figures of a client that gates know.
 
-use serde::{Deserialize, Serialize};
 use sixmark_result::expression::{
     Dimension, GateNames, GivenFigure, GivenFigures, GivenKind, GivenName,
 };
-use sixmark_sheet::write::write_time;
+use sixmark_units::quantity::duration_us;
 
 use crate::clause::{CLAUSES, ClauseState};
 use crate::eyes_result::{CaseResult, EyesResult};
 use crate::figures::TimeSpread;
-
-/// A gate and its result: a condition that must hold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EyesGateResult {
-    /// The condition, as written.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub gate: String,
-    /// True if the condition does not hold or cannot be determined.
-    pub failed: bool,
-    /// The figures that decided, or what was missing, as human-readable text.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub because: String,
-}
 
 /// What a figure of gates is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +77,7 @@ pub const EYES_FIGURES: [EyesFigure; 8] = [
         name: "over_ipv6",
         of: EyesFigureOf::Case,
         kind: GivenKind::Value(Dimension::Share),
-        about: "the share of the starts with a request whose request goes over IPv6",
+        about: "of the starts that send a request, the share that sends it over IPv6",
     },
     EyesFigure {
         name: "addresses",
@@ -192,6 +177,121 @@ fn describe_lost(of: &CaseResult) -> Option<String> {
 
 fn describe_content(of: &CaseResult) -> String {
     let starts = of.figures.starts;
-    let time = of.figures.content.map(|of| format!(", after {}", write_time(of.median_ms * 1e3)));
+    let time = of.figures.content.map(|of| format!(", after {}", duration_us(of.median_ms * 1e3)));
     format!("{}: content in {starts} of {starts} starts{}", of.case, time.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use sixmark_document::environment::environment;
+    use sixmark_document::provenance::Tool;
+
+    use super::*;
+    use crate::clause::ClauseFinding;
+    use crate::figures::CaseFigures;
+
+    fn case(name: &str, survived: u32, content_ms: &[f64], delays_ms: &[f64]) -> CaseResult {
+        let figures = CaseFigures {
+            starts: 3,
+            survived,
+            over_ipv6: 1,
+            over_ipv4: survived.saturating_sub(1),
+            attempt_delay: TimeSpread::of(delays_ms.iter().copied()),
+            content: TimeSpread::of(content_ms.iter().copied()),
+            ..CaseFigures::of(&[])
+        };
+        CaseResult { figures, ..CaseResult::of(name, Vec::new()) }
+    }
+
+    fn result() -> EyesResult {
+        let finding = |clause: &str, state, met, shown| ClauseFinding {
+            clause: clause.to_owned(),
+            state,
+            met,
+            shown,
+        };
+        EyesResult {
+            schema: String::new(),
+            tool: Tool::of_this_program(),
+            started: String::new(),
+            elapsed_s: 1.0,
+            environment: environment(Vec::new()),
+            command: vec!["x".to_owned()],
+            cases: vec![
+                case("healthy", 3, &[10.0, 12.0, 11.0], &[]),
+                case("dead-ipv6", 3, &[260.0, 270.0, 265.0], &[250.0, 260.0]),
+                case("slow-500", 2, &[400.0], &[300.0]),
+            ],
+            clauses: vec![
+                finding("least-delay", ClauseState::Met, 6, 6),
+                finding("interleaved", ClauseState::NotMet, 1, 6),
+                finding("https-query", ClauseState::NotShown, 0, 0),
+            ],
+            gates: Vec::new(),
+        }
+    }
+
+    fn figure(name: &'static str, of: &str) -> GivenFigure {
+        let of = (!of.is_empty()).then(|| of.to_owned());
+        GivenFigure { name, of, dimension: Dimension::Time }
+    }
+
+    #[test]
+    fn figures_are_in_seconds_and_shares() {
+        for (name, of, expected) in [
+            ("content", "dead-ipv6", Ok(0.265)),
+            ("content_max", "dead-ipv6", Ok(0.27)),
+            ("attempt_delay", "dead-ipv6", Ok(0.255)),
+            ("attempt_delay", "", Ok(0.2775)),
+            ("attempt_delay_max", "", Ok(0.3)),
+            ("over_ipv6", "slow-500", Ok(0.5)),
+            ("addresses", "healthy", Ok(0.0)),
+            (
+                "attempt_delay",
+                "healthy",
+                Err(
+                    "attempt_delay(healthy) was not measured: no second attempt began before the first \
+                     was over",
+                ),
+            ),
+            ("content", "last-alive", Err("last-alive was not watched")),
+        ] {
+            let expected = expected.map_err(str::to_owned);
+            assert_eq!(result().value(&figure(name, of)), expected, "{name}({of})");
+        }
+    }
+
+    #[test]
+    fn conditions_say_what_decided_them() {
+        for (name, of, expected) in [
+            (
+                "survives",
+                "dead-ipv6",
+                Ok((true, "dead-ipv6: content in 3 of 3 starts, after 265 ms")),
+            ),
+            ("survives", "slow-500", Ok((false, "slow-500: content in 2 of 3 starts"))),
+            ("survives", "", Ok((false, "slow-500: content in 2 of 3 starts"))),
+            ("met", "least-delay", Ok((true, "least-delay is met in 6 of 6 starts"))),
+            ("met", "interleaved", Ok((false, "interleaved is met in 1 of 6 starts"))),
+            ("met", "https-query", Err("no start shows https-query")),
+        ] {
+            let found = result().holds(&figure(name, of));
+            let expected = expected.map(|(holds, said)| (holds, said.to_owned()));
+            assert_eq!(found, expected.map_err(str::to_owned), "{name}({of})");
+        }
+    }
+
+    #[test]
+    fn each_figure_has_a_value_or_is_a_condition() {
+        let known = result();
+        for of in &EYES_FIGURES {
+            let name = if of.of == EyesFigureOf::Clause { "least-delay" } else { "dead-ipv6" };
+            let figure = figure(of.name, name);
+            let is_known = match of.kind {
+                GivenKind::Condition => known.holds(&figure).is_ok(),
+                GivenKind::Value(_) => known.value(&figure).is_ok(),
+            };
+            assert!(is_known, "{}", of.name);
+        }
+    }
 }

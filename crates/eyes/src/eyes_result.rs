@@ -7,7 +7,6 @@ use crate::clause::ClauseFinding;
 use crate::client_profile::ClientProfile;
 use crate::client_trace::{CaseTraces, ClientTrace};
 use crate::eyes_case::SiteScheme;
-use crate::eyes_gate::EyesGateResult;
 use crate::figures::CaseFigures;
 
 /// The name and version of the document format.
@@ -44,6 +43,20 @@ pub struct EyesResult {
     pub clauses: Vec<ClauseFinding>,
     /// The gates and their results.
     pub gates: Vec<EyesGateResult>,
+}
+
+/// A gate and its result: a condition that must hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EyesGateResult {
+    /// The condition, as written.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub gate: String,
+    /// True if the condition does not hold or cannot be determined.
+    pub failed: bool,
+    /// The figures that decided, or what was missing, as human-readable text.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub because: String,
 }
 
 /// What a client did in a case.

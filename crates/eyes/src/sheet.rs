@@ -12,8 +12,7 @@ use crate::case_timeline::draw_case;
 use crate::clause::{CLAUSES, ClauseFinding, ClauseState};
 use crate::client_profile::AttemptDelay;
 use crate::eyes_case::EyesCase;
-use crate::eyes_gate::EyesGateResult;
-use crate::eyes_result::{CaseResult, EyesResult};
+use crate::eyes_result::{CaseResult, EyesGateResult, EyesResult};
 use crate::figures::TimeSpread;
 use profile_table::profile_table;
 
@@ -172,7 +171,7 @@ fn clause_table(result: &EyesResult) -> Table {
 fn clause_row(of: &ClauseFinding) -> Row {
     let clause = CLAUSES.iter().find(|clause| clause.name == of.clause);
     let level = clause.map_or("", |clause| clause.level.word());
-    Row::new(
+    let row = Row::new(
         of.clause.as_str(),
         vec![
             level.into(),
@@ -181,5 +180,7 @@ fn clause_row(of: &ClauseFinding) -> Row {
             clause.map_or("", |clause| clause.asks).into(),
             clause.map_or("", |clause| clause.source).into(),
         ],
-    )
+    );
+    // A terminal has no room for what says nothing.
+    if of.state == ClauseState::NotShown { row.off_terminal() } else { row }
 }

@@ -161,6 +161,6 @@ mod tests {
         let rows = vec![row, TimelineRow::default()];
         let table = Timeline { rows, to_ms: 9.0, ..Timeline::default() }.table();
         let cells: Vec<&str> = table.rows().flat_map(|of| &of.cells).map(SheetCell::text).collect();
-        assert_eq!(cells, ["1.00 ms", "", "no end", "", ""]);
+        assert_eq!(cells, ["1.00\u{a0}ms", "", "no end", "", ""]);
     }
 }

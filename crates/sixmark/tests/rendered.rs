@@ -130,6 +130,13 @@ fn renders_a_check() {
     whole("check", &documents::recorded("check"));
 }
 
+#[test]
+fn renders_what_a_client_does() {
+    whole("eyes", &documents::recorded("eyes"));
+    let Document::Eyes(result) = documents::recorded("eyes") else { panic!("it is of a client") };
+    assert_snapshot!("eyes.xml", junit::of_eyes(&result));
+}
+
 /// One site twice, the first time without a difference, and another one once.
 #[test]
 fn renders_checks_over_time() {

@@ -17,6 +17,8 @@ use sixmark_design::study_result::StudyResult;
 use sixmark_doctor::doctor_result as doctor;
 use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_document::warning_codes::WARNING_CODES;
+use sixmark_eyes::eyes_result as eyes;
+use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_result::result;
 use sixmark_result::result::RunResult;
 use sixmark_traffic::traffic_result as traffic;
@@ -70,6 +72,7 @@ pub fn all() -> Vec<DocumentSchema> {
             file: "check.schema.json",
             schema: schema_of::<CheckResult>(check::SCHEMA),
         },
+        DocumentSchema { file: "eyes.schema.json", schema: schema_of::<EyesResult>(eyes::SCHEMA) },
         DocumentSchema {
             file: "doctor.schema.json",
             schema: schema_of::<DoctorResult>(doctor::SCHEMA),

@@ -35,6 +35,9 @@ pub const DOCTOR: Form =
 pub const CHECK: Form =
     Form("urn:sixmark:check:1", include_str!("../../../docs/check.schema.json"));
 
+/// The schema of what a client does.
+pub const EYES: Form = Form("urn:sixmark:eyes:1", include_str!("../../../docs/eyes.schema.json"));
+
 impl Form {
     /// Returns the schema as JSON.
     pub fn schema(&self) -> Value {
@@ -44,7 +47,7 @@ impl Form {
     /// Returns a validator of the schema. All schemas are registered because they refer to one
     /// another.
     pub fn validator(&self) -> Validator {
-        let all = [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS, DOCTOR, CHECK];
+        let all = [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS, DOCTOR, CHECK, EYES];
         let parsed = all.map(|form| (form.0, form.schema()));
         let known = Registry::new();
         let known =

@@ -32,7 +32,7 @@ use crate::eyes_case::{EyesCase, SiteScheme};
 use crate::packet_reader::{ObservedSite, PacketReader};
 use client_command::ClientFolder;
 pub use client_command::WatchedClient;
-use name_server::NameServer;
+use name_server::CaseNameServer;
 use served_link::watch_served;
 pub use served_link::{ServedLink, describe_served_link};
 pub use site_identity::SiteIdentity;
@@ -82,7 +82,7 @@ impl EyesOptions<'_> {
 pub struct CaseNetwork {
     case: &'static EyesCase,
     // It ends before the lab does.
-    _names: NameServer,
+    _names: CaseNameServer,
     lab: Up,
 }
 
@@ -111,7 +111,7 @@ impl CaseNetwork {
         let ground =
             Ground { rights: options.rights, logs: folder, www: folder, stop: options.stop };
         let Some(lab) = Up::build(plan, &ground)? else { return Ok(None) };
-        let names = NameServer::start(lab.hosts().get(NAMES)?, case)?;
+        let names = CaseNameServer::start(lab.hosts().get(NAMES)?, case)?;
         let network = CaseNetwork { case, _names: names, lab };
         if let WatchedClient::Served(link) = options.client {
             link.connect(network.lab.hosts().get(ROUTER)?)?;

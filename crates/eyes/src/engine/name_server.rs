@@ -33,7 +33,7 @@ const TTL: u32 = 0;
 
 /// A name server, until it is dropped.
 #[derive(Debug)]
-pub(super) struct NameServer {
+pub(super) struct CaseNameServer {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -41,12 +41,15 @@ pub(super) struct NameServer {
 /// An answer that waits for its time.
 type WaitingAnswer = Reverse<(Instant, SocketAddr, Vec<u8>)>;
 
-impl NameServer {
+impl CaseNameServer {
     /// Starts the name server of a case in a host of its lab.
     ///
     /// # Errors
     /// Returns an error if it can't listen there.
-    pub(super) fn start(host: &Host, case: &'static EyesCase) -> Result<NameServer, CommandError> {
+    pub(super) fn start(
+        host: &Host,
+        case: &'static EyesCase,
+    ) -> Result<CaseNameServer, CommandError> {
         let listen = || {
             let socket = UdpSocket::bind((names_address(), PORT))?;
             socket.set_read_timeout(Some(LOOK))?;
@@ -60,11 +63,11 @@ impl NameServer {
         let over = Arc::clone(&ends);
         let serve = move || serve_names(&socket, case, &over);
         let thread = thread::Builder::new().name("names".into()).spawn(serve).map_err(cannot)?;
-        Ok(NameServer { ends, thread: Some(thread) })
+        Ok(CaseNameServer { ends, thread: Some(thread) })
     }
 }
 
-impl Drop for NameServer {
+impl Drop for CaseNameServer {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         // A thread that panicked has reported it.

@@ -190,7 +190,7 @@ fn block_markup(of: &Block, under: &str, level: usize, ids: &mut Ids) -> Markup 
         Block::Command(words) => html! { pre { code { (visible(words)) } } },
         Block::Table(table) => tables::table_markup(table, under),
         Block::Charts(all) => charts::charts(all, ids),
-        Block::Timelines(all) => timelines::timelines(all),
+        Block::Timelines(all) => timelines::draw_timelines(all),
         Block::Folded(summary, inner) => html! {
             details { summary { (visible(summary)) } (blocks(inner, summary, level, ids)) }
         },

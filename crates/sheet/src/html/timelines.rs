@@ -15,14 +15,14 @@ const LEAST: f64 = 0.5;
 const SPARE: f64 = 2.5;
 
 /// Returns timelines that are placed beside one another, with one key for all.
-pub(super) fn timelines(all: &[Timeline]) -> Markup {
+pub(super) fn draw_timelines(all: &[Timeline]) -> Markup {
     html! {
-        (key())
-        div.timelines { @for one in all { (figure(one)) } }
+        (draw_key())
+        div.timelines { @for one in all { (draw_figure(one)) } }
     }
 }
 
-fn figure(of: &Timeline) -> Markup {
+fn draw_figure(of: &Timeline) -> Markup {
     let title = visible(&of.title);
     html! {
         figure.timeline {
@@ -30,7 +30,7 @@ fn figure(of: &Timeline) -> Markup {
             @if !of.about.is_empty() { p { (visible(&of.about)) } }
             div.rows aria-hidden="true" {
                 @for row in &of.rows { (row_markup(row, of.to_ms)) }
-                (axis(of.to_ms))
+                (draw_axis(of.to_ms))
             }
             details.data {
                 summary { "Data" span.hidden { " of " (title) } }
@@ -44,15 +44,15 @@ fn row_markup(row: &TimelineRow, to_ms: f64) -> Markup {
     html! {
         span.label { (visible(&row.label)) }
         svg class={ "line s" (row.side) } width="100%" height="18" {
-            @for moment in axis_moments(to_ms) { (upright("grid", share(moment, to_ms), [0, 18])) }
-            @for other in &row.others_ms { (upright("other", share(*other, to_ms), [2, 16])) }
+            @for moment in axis_moments(to_ms) { (draw_upright("grid", share_of_width(moment, to_ms), [0, 18])) }
+            @for other in &row.others_ms { (draw_upright("other", share_of_width(*other, to_ms), [2, 16])) }
             @if let Some(bar) = &row.bar { (bar_markup(bar, to_ms)) }
         }
     }
 }
 
 fn bar_markup(bar: &TimelineBar, to_ms: f64) -> Markup {
-    let [from, to] = [bar.from_ms, bar.to_ms].map(|ms| share(ms, to_ms));
+    let [from, to] = [bar.from_ms, bar.to_ms].map(|ms| share_of_width(ms, to_ms));
     let wide = (to - from).max(LEAST);
     let class = match bar.end {
         BarEnd::Reached => "bar",
@@ -62,44 +62,46 @@ fn bar_markup(bar: &TimelineBar, to_ms: f64) -> Markup {
     };
     let last = bar.marks.iter().map(|of| of.at_ms).fold(bar.to_ms, f64::max);
     html! {
-        rect class=(class) x=(percent(from)) y="5" width=(percent(wide)) height="8" rx="1" {}
+        rect class=(class) x=(in_percent(from)) y="5" width=(in_percent(wide)) height="8" rx="1" {}
         @if last > bar.to_ms {
-            line.after x1=(percent(to)) x2=(percent(share(last, to_ms))) y1="9" y2="9" {}
+            line.after x1=(in_percent(to)) x2=(in_percent(share_of_width(last, to_ms))) y1="9" y2="9" {}
         }
-        @if bar.end == BarEnd::Failed { (cross(from + wide)) }
+        @if bar.end == BarEnd::Failed { (draw_cross(from + wide)) }
         @for mark in &bar.marks { (mark_markup(*mark, to_ms)) }
     }
 }
 
 fn mark_markup(mark: TimelineMark, to_ms: f64) -> Markup {
-    let at = share(mark.at_ms, to_ms);
+    let at = share_of_width(mark.at_ms, to_ms);
     match mark.kind {
-        MarkKind::Asked => upright("asked", at, [2, 16]),
-        MarkKind::Complete => html! { circle.complete cx=(percent(at)) cy="9" r="4.5" {} },
+        MarkKind::Asked => draw_upright("asked", at, [2, 16]),
+        MarkKind::Complete => html! { circle.complete cx=(in_percent(at)) cy="9" r="4.5" {} },
     }
 }
 
 /// Returns a cross at a share of the width. A path can't have a place in percent, but a drawing within the
 /// drawing can.
-fn cross(at: f64) -> Markup {
+fn draw_cross(at: f64) -> Markup {
     html! {
-        svg.cross x=(percent(at)) y="9" overflow="visible" {
+        svg.cross x=(in_percent(at)) y="9" overflow="visible" {
             path d="M-4 -5 L4 5 M-4 5 L4 -5" {}
         }
     }
 }
 
-fn upright(class: &str, at: f64, [top, bottom]: [u32; 2]) -> Markup {
-    html! { line class=(class) x1=(percent(at)) x2=(percent(at)) y1=(top) y2=(bottom) {} }
+fn draw_upright(class: &str, at: f64, [top, bottom]: [u32; 2]) -> Markup {
+    html! { line class=(class) x1=(in_percent(at)) x2=(in_percent(at)) y1=(top) y2=(bottom) {} }
 }
 
-fn axis(to_ms: f64) -> Markup {
+fn draw_axis(to_ms: f64) -> Markup {
     html! {
         span.label {}
         svg.moments width="100%" height="16" {
             @for moment in axis_moments(to_ms) {
-                @let anchor = if moment > 0.0 { "middle" } else { "start" };
-                text x=(percent(share(moment, to_ms))) y="12" text-anchor=(anchor) { (moment_text(moment)) }
+                @let at = share_of_width(moment, to_ms);
+                // What is in the middle of a label at an edge would be cut off.
+                @let anchor = if at <= 0.0 { "start" } else if at > 92.0 { "end" } else { "middle" };
+                text x=(in_percent(at)) y="12" text-anchor=(anchor) { (moment_text(moment)) }
             }
         }
     }
@@ -115,12 +117,12 @@ fn moment_text(ms: f64) -> String {
 }
 
 /// Returns the key of what timelines have in common.
-fn key() -> Markup {
+fn draw_key() -> Markup {
     let entry = |drawing: Markup, words: &str| {
-        html! { span.entry { svg.line.s4 width="34" height="18" aria-hidden="true" { (drawing) } (words) } }
+        html! { span.entry { svg.line.s4 width="26" height="18" aria-hidden="true" { (drawing) } (words) } }
     };
     let bar = |end: BarEnd| {
-        bar_markup(&TimelineBar { from_ms: 0.0, to_ms: 7.0, end, marks: Vec::new() }, 10.0)
+        bar_markup(&TimelineBar { from_ms: 0.0, to_ms: 9.0, end, marks: Vec::new() }, 10.0)
     };
     let mark = |kind: MarkKind| mark_markup(TimelineMark { at_ms: 5.0, kind }, 10.0);
     html! {
@@ -133,18 +135,18 @@ fn key() -> Markup {
             (entry(bar(BarEnd::Open), "no answer, not given up"))
             (entry(mark(MarkKind::Asked), MarkKind::Asked.word()))
             (entry(mark(MarkKind::Complete), MarkKind::Complete.word()))
-            (entry(upright("other", 50.0, [2, 16]), "begins of the other starts"))
+            (entry(draw_upright("other", 50.0, [2, 16]), "begins of the other starts"))
         }
     }
 }
 
 /// Returns the place of a moment, in percent of the width.
-fn share(ms: f64, to_ms: f64) -> f64 {
+fn share_of_width(ms: f64, to_ms: f64) -> f64 {
     let part = if to_ms > 0.0 { ms / to_ms } else { 0.0 };
     (100.0 - SPARE) * if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-fn percent(share: f64) -> String {
+fn in_percent(share: f64) -> String {
     format!("{share:.2}%")
 }
 
@@ -167,7 +169,7 @@ mod tests {
     fn foreign_words_are_escaped() {
         let row = TimelineRow { label: "<b>".into(), ..TimelineRow::default() };
         let of = Timeline { title: "<i>".into(), rows: vec![row], ..Timeline::default() };
-        let drawn = timelines(&[of]).into_string();
+        let drawn = draw_timelines(&[of]).into_string();
         assert!(!drawn.contains("<b>") && !drawn.contains("<i>"), "{drawn}");
     }
 }

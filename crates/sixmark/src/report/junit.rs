@@ -18,8 +18,7 @@ use sixmark_compare::sheet::why::why_notes;
 use sixmark_compare::text::interval_text;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_eyes::clause::{ClauseFinding, ClauseState};
-use sixmark_eyes::eyes_gate::EyesGateResult;
-use sixmark_eyes::eyes_result::{CaseResult, EyesResult};
+use sixmark_eyes::eyes_result::{CaseResult, EyesGateResult, EyesResult};
 use sixmark_result::find::FindMax;
 use sixmark_result::gate_result::GateResult;
 use sixmark_result::measurement::Measurement;
@@ -60,6 +59,7 @@ fn of_measurement(
         elapsed_s: of.elapsed_s(),
         properties,
         measured,
+        before_gates: FAIL_IF,
         gates,
         warnings: of.warnings(),
     }
@@ -91,6 +91,7 @@ pub fn of_comparison(result: &ComparisonResult) -> String {
             Some(why) => Err(why),
             None => check_measured(result.ended, sides),
         },
+        before_gates: FAIL_IF,
         gates: &result.gates,
         warnings: &result.warnings,
     }
@@ -111,6 +112,7 @@ pub fn of_check(result: &CheckResult, gates: &[GateResult]) -> String {
         elapsed_s: result.elapsed_s,
         properties,
         measured: unknown.map_or(Ok(()), |site| Err(site.sentence.clone())),
+        before_gates: FAIL_IF,
         gates,
         warnings: &[],
     }
@@ -133,31 +135,32 @@ pub fn of_eyes(result: &EyesResult) -> String {
         elapsed_s: result.elapsed_s,
         properties: properties(&result.tool, None, &result.environment),
         measured,
+        before_gates: "",
         gates: &gates,
         warnings: &[],
     }
     .xml()
 }
 
-/// Returns a test case for each case, each clause and each gate.
+/// Returns a test case for each case, each clause and each gate, in the form of gates.
 fn eyes_cases(result: &EyesResult) -> Vec<GateResult> {
     // Who says what must hold is content with it.
     let is_strict = result.gates.is_empty();
     let case = |of: &CaseResult| {
         let figures = &of.figures;
         GateResult {
-            fail_if: format!("not survived: {}", of.case),
+            fail_if: format!("survives({})", of.case),
             failed: is_strict && figures.survived < figures.starts,
             because: format!("content in {} of {} starts", figures.survived, figures.starts),
         }
     };
     let clause = |of: &ClauseFinding| GateResult {
-        fail_if: format!("not met: {}", of.clause),
+        fail_if: format!("met({})", of.clause),
         failed: is_strict && of.state == ClauseState::NotMet,
         because: format!("{} in {} of {} starts", of.state.word(), of.met, of.shown),
     };
     let gate = |of: &EyesGateResult| GateResult {
-        fail_if: format!("not ({})", of.gate),
+        fail_if: format!("--gate {}", of.gate),
         failed: of.failed,
         because: of.because.clone(),
     };
@@ -174,9 +177,14 @@ struct Suite<'a> {
     properties: Vec<(String, String)>,
     /// An error states why nothing could be measured.
     measured: Result<(), String>,
+    /// What comes before the condition of a gate in the name of its test case.
+    before_gates: &'static str,
     gates: &'a [GateResult],
     warnings: &'a [Warning],
 }
+
+/// What comes before a condition that is a failure.
+const FAIL_IF: &str = "fail if ";
 
 /// Returns the suite's properties. `seed` is `None` for a watch, which draws no random numbers.
 fn properties(tool: &Tool, seed: Option<u64>, environment: &Environment) -> Vec<(String, String)> {
@@ -264,7 +272,7 @@ impl Suite<'_> {
         case(to, "could be measured", self.elapsed_s, self.measured.as_ref().err())?;
         for gate in self.gates {
             let failure = gate.failed.then_some(&gate.because);
-            case(to, &format!("fail if {}", gate.fail_if), 0.0, failure)?;
+            case(to, &format!("{}{}", self.before_gates, gate.fail_if), 0.0, failure)?;
         }
         self.output(to)
     }

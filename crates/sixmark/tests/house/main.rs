@@ -9,6 +9,7 @@ mod binaries;
 mod crates;
 mod cycles;
 mod dependencies;
+mod eyes_page;
 mod metrics;
 mod modules;
 mod naming;

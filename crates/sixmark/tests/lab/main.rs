@@ -20,6 +20,7 @@ mod doctor;
 mod doors;
 mod dropped;
 mod emulator;
+mod eyes_outputs;
 mod eyes_served;
 mod fleets;
 mod foreign_link;

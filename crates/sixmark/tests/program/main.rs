@@ -6,6 +6,7 @@ mod action;
 mod cli;
 mod dead_families;
 mod doctor;
+mod eyes;
 mod kept;
 mod lab;
 mod origin;

@@ -52,6 +52,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("sixmark check --in client", "crates/sixmark/tests/lab/check.rs"),
     ("sixmark check --resolver", "crates/sixmark/tests/lab/check.rs"),
     ("sixmark check --targets", "crates/sixmark/tests/lab/check.rs"),
+    ("sixmark eyes ", "crates/sixmark/tests/lab/eyes_outputs.rs"),
     ("sixmark history checks", "crates/sixmark/tests/program/cli/site_history.rs"),
     ("sixmark vitals --in server", "crates/sixmark/tests/lab/vitals.rs"),
     ("sixmark run --truth", "crates/sixmark/tests/packets/exchanges.rs"),

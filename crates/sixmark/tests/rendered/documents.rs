@@ -33,6 +33,7 @@ fn text_of(name: &str) -> &'static str {
         "traffic" => include_str!("../data/traffic.json"),
         "doctor" => include_str!("../data/doctor.json"),
         "check" => include_str!("../data/check.json"),
+        "eyes" => include_str!("../data/eyes.json"),
         other => panic!("no document is called {other}"),
     }
 }

@@ -2,5 +2,6 @@
 //! messages, and results.
 
 mod evaluating;
+mod given;
 mod reading;
 mod refusing;

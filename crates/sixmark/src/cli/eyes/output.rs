@@ -2,8 +2,8 @@
 //! status of its gates.
 
 use sixmark_compare::gate::Gate;
-use sixmark_eyes::eyes_gate::{EyesGateResult, gate_names};
-use sixmark_eyes::eyes_result::EyesResult;
+use sixmark_eyes::eyes_gate::gate_names;
+use sixmark_eyes::eyes_result::{EyesGateResult, EyesResult};
 use sixmark_eyes::sheet::eyes_text;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output::Readers;

@@ -406,10 +406,10 @@ fn resuming_a_complete_study_does_not_store_it_again() {
 }
 
 #[test]
-fn rejects_imports_of_vitals_and_traffic_documents() {
+fn rejects_imports_of_documents_that_are_not_kept() {
     let site = Site::new();
     site.run(&[]);
-    for kind in ["vitals", "traffic"] {
+    for kind in ["vitals", "traffic", "eyes"] {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
         let file = format!("{folder}/{kind}.json");
         let said = complaint(&site.does(&["history", "import", &file]), 2);
