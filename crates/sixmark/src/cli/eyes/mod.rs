@@ -5,6 +5,7 @@ mod output;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::builder::PossibleValuesParser;
@@ -14,6 +15,7 @@ use sixmark_eyes::browser_start::WatchedBrowser;
 use sixmark_eyes::clause::judge_clauses;
 use sixmark_eyes::client_profile::ClientProfile;
 use sixmark_eyes::client_trace::ClientTrace;
+use sixmark_eyes::client_warnings::client_warnings;
 use sixmark_eyes::engine::{
     CaseNetwork, EyesOptions, ServedLink, SiteIdentity, WatchedClient, describe_served_link,
     site_url,
@@ -21,10 +23,10 @@ use sixmark_eyes::engine::{
 use sixmark_eyes::eyes_case::{CASES, EyesCase, SiteScheme};
 use sixmark_eyes::eyes_result::{CaseResult, EyesResult, SCHEMA, case_traces};
 use sixmark_lab as lab;
-use sixmark_sys::command_error::CommandError;
+use sixmark_sys::command_error::{CommandError, INTERRUPTED};
 use sixmark_units::random::Random;
 
-use super::out::complain;
+use super::out::{complain, warn};
 use super::stop_flag;
 use output::{EyesOutputArgs, write_outputs};
 
@@ -193,10 +195,21 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         served_on: args.serve.clone(),
         profile: ClientProfile::of(&traces),
         clauses: judge_clauses(&traces),
+        warnings: client_warnings(&traces),
         cases,
     };
     write_outputs(&args.output, &result)?;
-    Ok(0)
+    if stop.load(Ordering::Relaxed) {
+        return Ok(INTERRUPTED);
+    }
+    let attempts = traces.values().flatten().map(|of| of.attempts.len()).sum::<usize>();
+    match result.warnings.iter().find(|_| attempts == 0) {
+        Some(first) => Err(CommandError::Measure(first.message.clone())),
+        None => {
+            warn(&result.warnings);
+            Ok(0)
+        }
+    }
 }
 
 /// Returns the command, or the program of the browser.
@@ -242,7 +255,13 @@ fn watch_all(
                 complain("interrupted: what was seen until then follows");
                 return Ok(traces);
             };
+            let is_first = traces.is_empty();
+            let shows_nothing = trace.queries.is_empty() && trace.attempts.is_empty();
             traces.entry(case.name).or_default().push(trace);
+            if is_first && shows_nothing {
+                // It is no client of this site: the other starts would take as long, and show as little.
+                return Ok(traces);
+            }
         }
     }
     Ok(traces)
