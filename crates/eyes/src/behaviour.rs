@@ -7,6 +7,8 @@ use crate::client_trace::{ClientTrace, SeenAttempt, SeenTransport};
 /// Attempts that begin within this time of one another begin together, in milliseconds: a client needs some
 /// time for a system call.
 const TOGETHER_MS: f64 = 2.0;
+/// What a client may take to give its other attempts up once one has won, in milliseconds.
+const TO_GIVE_UP_MS: f64 = 100.0;
 
 /// Returns the first attempt to each address over a transport, in the order of time. Browsers open several
 /// connections to an address at the same time, of which each takes part in the same race.
@@ -42,14 +44,24 @@ pub fn attempt_delays_ms(trace: &ClientTrace) -> Vec<f64> {
 }
 
 /// Returns how long after the failure of an attempt the next one began, in milliseconds, for each failure
-/// that another attempt followed.
+/// that another attempt followed before one had won.
 pub fn delays_after_failure_ms(trace: &ClientTrace) -> Vec<f64> {
     let failures = trace.attempts.iter().filter_map(|of| of.failed_ms);
+    let won_ms = won_ms(trace).unwrap_or(f64::INFINITY);
     let next = |failed: f64| {
-        let later = trace.attempts.iter().map(|of| of.begun_ms).filter(|begun| *begun >= failed);
+        let later = trace
+            .attempts
+            .iter()
+            .map(|of| of.begun_ms)
+            .filter(|begun| (failed..won_ms).contains(begun));
         later.min_by(f64::total_cmp).map(|begun| begun - failed)
     };
     failures.filter_map(next).collect()
+}
+
+/// Returns when the race was won: when the first request was sent.
+fn won_ms(trace: &ClientTrace) -> Option<f64> {
+    trace.winner()?.request_ms
 }
 
 /// Returns the families of the attempts over a transport, each address once, in the order of time.
@@ -57,26 +69,49 @@ pub fn order_of_families(trace: &ClientTrace, transport: SeenTransport) -> Vec<F
     first_attempts(trace, transport).into_iter().map(|of| of.family).collect()
 }
 
-/// Returns how long the first attempt waited for after an answer to a type of query, in milliseconds; `None`
-/// if there was no such answer before it.
-pub fn wait_after_answer_ms(trace: &ClientTrace, kind: &str) -> Option<f64> {
-    let answered = trace.query(kind)?.answered_ms?;
+/// Returns how long the first attempt waited for beyond the time that the answer to a type of query took, in
+/// milliseconds, counted from the first query on: who asks one after the other waits too. `None` without an
+/// answer or an attempt.
+pub fn wait_beyond_answer_ms(trace: &ClientTrace, kind: &str) -> Option<f64> {
+    let query = trace.query(kind)?;
+    let took = query.answered_ms? - query.sent_ms;
+    let asked = trace.queries.iter().map(|of| of.sent_ms).min_by(f64::total_cmp)?;
     let first = trace.attempts.first()?.begun_ms;
-    (first >= answered).then_some(first - answered)
+    (first >= query.answered_ms?).then_some(first - asked - took)
 }
 
-/// Returns the attempts that had not won when another one had, and whether each of them was given up: the
-/// client closed it, or sent no further packet to begin it.
+/// Returns the attempts to other addresses that went on when one had won, and whether each of them was given
+/// up: the client closed it, or sent no further packet to begin it.
 pub fn losers(trace: &ClientTrace) -> Vec<(&SeenAttempt, bool)> {
-    let Some(winner) = trace.winner() else { return Vec::new() };
-    let others = trace.attempts.iter().filter(|of| !std::ptr::eq(*of, winner));
+    let (Some(winner), Some(won_ms)) = (trace.winner(), won_ms(trace)) else { return Vec::new() };
+    // Browsers open further connections to the address that has won, and keep them.
+    let is_same = |of: &SeenAttempt| {
+        of.address == winner.address && of.transport == winner.transport || of.begun_ms > won_ms
+    };
+    let others = trace.attempts.iter().filter(|of| !is_same(of) && of.failed_ms.is_none());
     others
-        .filter(|of| of.failed_ms.is_none())
         .map(|of| {
-            let is_given_up = of.closed_ms.is_some() || of.established_ms.is_none() && of.tries < 2;
+            let is_tried_on = of.last_try_ms > won_ms + TO_GIVE_UP_MS;
+            let is_given_up = of.closed_ms.is_some() || of.established_ms.is_none() && !is_tried_on;
             (of, is_given_up)
         })
         .collect()
+}
+
+/// Returns true if, after one or two addresses of the first family, one of the other family comes. `None` if
+/// an earlier attempt won.
+pub fn takes_turns(trace: &ClientTrace) -> Option<bool> {
+    let order = first_attempts(trace, SeenTransport::Tcp);
+    let first = order.first()?.family;
+    let other = order.iter().find(|of| of.family != first);
+    match (order.iter().take_while(|of| of.family == first).nth(2), other) {
+        (None, Some(_)) => Some(true),
+        (None, None) => trace.content_ms().is_none().then_some(false),
+        // Who begins all at once has no order.
+        (Some(third), other) => {
+            Some(other.is_some_and(|of| of.begun_ms - third.begun_ms < TOGETHER_MS))
+        }
+    }
 }
 
 /// Returns true if attempts over different families began together.
@@ -89,6 +124,7 @@ pub fn begins_families_together(trace: &ClientTrace) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client_trace::SeenQuery;
 
     fn attempt(address: &str, begun_ms: f64) -> SeenAttempt {
         let address: std::net::IpAddr = address.parse().unwrap();
@@ -99,6 +135,7 @@ mod tests {
             from_port: 40_000,
             begun_ms,
             tries: 1,
+            last_try_ms: begun_ms,
             established_ms: None,
             failed_ms: None,
             request_ms: None,
@@ -148,9 +185,56 @@ mod tests {
         all[1].established_ms = Some(270.0);
         all[1].request_ms = Some(271.0);
         assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
-        all[0].tries = 3;
+        all[0].last_try_ms = 1_000.0;
         assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [false]);
         all[0].closed_ms = Some(280.0);
         assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
+    }
+
+    #[test]
+    fn an_attempt_that_was_tried_again_before_the_race_was_won_is_given_up_after_it() {
+        let mut all = [attempt("2001:db8::1", 0.0), attempt("192.0.2.1", 2_000.0)];
+        (all[0].tries, all[0].last_try_ms) = (2, 1_000.0);
+        (all[1].established_ms, all[1].request_ms) = (Some(2_004.0), Some(2_004.5));
+        assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
+    }
+
+    #[test]
+    fn further_connections_to_the_winner_are_no_losers() {
+        let mut all = [attempt("2001:db8::1", 0.0), attempt("2001:db8::1", 1.0)];
+        all[0].established_ms = Some(4.0);
+        all[0].request_ms = Some(4.5);
+        all[1].established_ms = Some(5.0);
+        assert!(losers(&trace(&all)).is_empty());
+    }
+
+    #[test]
+    fn an_attempt_that_an_earlier_one_outran_shows_no_order() {
+        let mut won = [attempt("192.0.2.1", 0.0)];
+        (won[0].request_ms, won[0].content_ms) = (Some(4.0), Some(8.0));
+        assert_eq!(takes_turns(&trace(&won)), None);
+        let six = |at: u8, begun_ms: f64| attempt(&format!("2001:db8::{at}"), begun_ms);
+        let mut late = [six(1, 0.0), six(2, 250.0), six(3, 500.0), attempt("192.0.2.1", 750.0)];
+        assert_eq!(takes_turns(&trace(&late)), Some(false));
+        late.iter_mut().for_each(|of| of.begun_ms /= 1_000.0);
+        assert_eq!(takes_turns(&trace(&late)), Some(true), "all at once");
+        assert_eq!(takes_turns(&trace(&late[..1])), Some(false), "no fallback");
+    }
+
+    #[test]
+    fn who_asks_one_after_the_other_waits_for_the_first_answer() {
+        let query = |kind: &str, sent_ms: f64, answered_ms: f64| SeenQuery {
+            kind: kind.to_owned(),
+            sent_ms,
+            answered_ms: Some(answered_ms),
+            rcode: None,
+            times: 1,
+        };
+        let late = ClientTrace {
+            queries: vec![query("AAAA", 0.0, 1_004.0), query("A", 1_004.0, 1_008.0)],
+            attempts: vec![attempt("192.0.2.1", 1_008.5)],
+            ..ClientTrace::default()
+        };
+        assert_eq!(wait_beyond_answer_ms(&late, "A"), Some(1_004.5));
     }
 }

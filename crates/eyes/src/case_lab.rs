@@ -38,7 +38,15 @@ pub fn client_address(family: Family) -> IpAddr {
 
 /// Returns the address of the name server, of IPv4: that of IPv6 is not asked.
 pub fn names_address() -> IpAddr {
-    Ipv4Addr::new(192, 0, 2, 53).into()
+    names_address_of(Family::Ipv4)
+}
+
+/// Returns the address of the name server's host of a family.
+pub fn names_address_of(family: Family) -> IpAddr {
+    match family {
+        Family::Ipv6 => Ipv6Addr::new(0x2001, 0xdb8, 9, 2, 0, 0, 0, 0x53).into(),
+        Family::Ipv4 => Ipv4Addr::new(192, 0, 2, 53).into(),
+    }
 }
 
 /// Returns the site's addresses of a family, each with its fate.

@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use sixmark_units::family::Family;
 
+use crate::client_end::ClientEnd;
+
 /// The traces of each case, by its name.
 pub type CaseTraces = BTreeMap<String, Vec<ClientTrace>>;
 
@@ -18,6 +20,15 @@ pub struct ClientTrace {
     pub queries: Vec<SeenQuery>,
     /// The attempts to connect to the site's addresses, in the order of time.
     pub attempts: Vec<SeenAttempt>,
+    /// The packets that began further attempts, of which no more than 200 are kept.
+    #[serde(default)]
+    pub uncounted: u32,
+    /// Where else it sent something: the first few.
+    #[serde(default)]
+    pub elsewhere: Vec<SeenElsewhere>,
+    /// How it ended; null if it was not started here.
+    #[serde(default)]
+    pub end: Option<ClientEnd>,
 }
 
 impl ClientTrace {
@@ -42,6 +53,18 @@ impl ClientTrace {
     pub fn content_ms(&self) -> Option<f64> {
         self.attempts.iter().filter_map(|of| of.content_ms).min_by(f64::total_cmp)
     }
+}
+
+/// An address and port that are not the site's, nor its name server's, to which a client sent something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SeenElsewhere {
+    /// The address.
+    pub address: IpAddr,
+    /// The port.
+    pub port: u16,
+    /// True for UDP, false for TCP.
+    pub is_udp: bool,
 }
 
 /// A query about the site's name.
@@ -88,6 +111,9 @@ pub struct SeenAttempt {
     pub begun_ms: f64,
     /// How often its first packet was sent.
     pub tries: u32,
+    /// When its first packet was sent for the last time.
+    #[serde(default)]
+    pub last_try_ms: f64,
     /// When the other side's first answer arrived: a SYN-ACK, or a packet of QUIC; null without one.
     pub established_ms: Option<f64>,
     /// When it failed: a reset, or a router's message that the address can't be reached; null if it did

@@ -1,7 +1,7 @@
 //! `sixmark.eyes/1`: the document that `sixmark eyes` writes.
 
 use serde::{Deserialize, Serialize};
-use sixmark_document::provenance::{Environment, Tool};
+use sixmark_document::provenance::{Environment, Tool, Warning};
 
 use crate::clause::ClauseFinding;
 use crate::client_profile::ClientProfile;
@@ -41,6 +41,8 @@ pub struct EyesResult {
     pub cases: Vec<CaseResult>,
     /// Whether it does what Happy Eyeballs asks for, clause by clause.
     pub clauses: Vec<ClauseFinding>,
+    /// Reasons to doubt what was found.
+    pub warnings: Vec<Warning>,
     /// The gates and their results.
     pub gates: Vec<EyesGateResult>,
 }

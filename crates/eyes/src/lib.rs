@@ -15,8 +15,10 @@ pub mod browser_start;
 pub mod case_lab;
 pub mod case_timeline;
 pub mod clause;
+pub mod client_end;
 pub mod client_profile;
 pub mod client_trace;
+pub mod client_warnings;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod eyes_case;

@@ -8,7 +8,7 @@ use hickory_proto::rr::RecordType;
 use sixmark_units::family::Family;
 use sixmark_wire::{Icmp, Ip, IpPayload, Link, Span, Tcp, Udp, find_payload, ip};
 
-use crate::client_trace::{ClientTrace, SeenAttempt, SeenQuery, SeenTransport};
+use crate::client_trace::{ClientTrace, SeenAttempt, SeenElsewhere, SeenQuery, SeenTransport};
 
 /// The port of name servers.
 const DNS: u16 = 53;
@@ -20,9 +20,10 @@ const HANDSHAKE: u8 = 22;
 const CHANGE_CIPHER: u8 = 20;
 /// The bit of a packet of QUIC that has a long header: it belongs to a handshake (RFC 9000, 17.2).
 const LONG_HEADER: u8 = 0x80;
-/// The most attempts and queries that are kept: a client that begins more does nothing that more of them
-/// would show.
-const MOST: usize = 1_000;
+/// The most attempts that are kept: a client that begins more does nothing that more of them would show.
+const MOST: usize = 200;
+/// The most other places that are kept.
+const MOST_ELSEWHERE: usize = 5;
 /// The types of ICMP and ICMPv6 by which a router says that an address can't be reached.
 const UNREACHABLE: [u8; 2] = [3, 1];
 
@@ -35,6 +36,8 @@ pub struct ObservedSite {
     pub addresses: Vec<IpAddr>,
     /// The site's ports.
     pub ports: Vec<u16>,
+    /// The addresses of its name servers.
+    pub name_servers: Vec<IpAddr>,
     /// The addresses of the client; empty if they are not known.
     pub client: Vec<IpAddr>,
 }
@@ -76,9 +79,7 @@ impl PacketReader {
         let Ok(packet) = ip(link, Span::new(bytes, length)) else { return };
         match find_payload(&packet) {
             Ok(IpPayload::Tcp(tcp)) => self.take_tcp(&packet, &tcp, at_ns),
-            Ok(IpPayload::Udp(udp)) if udp.destination == DNS || udp.source == DNS => {
-                self.take_dns(&udp, at_ns);
-            }
+            Ok(IpPayload::Udp(udp)) if self.is_dns(&packet, &udp) => self.take_dns(&udp, at_ns),
             Ok(IpPayload::Udp(udp)) => self.take_quic(&packet, &udp, at_ns),
             Ok(IpPayload::Icmp(icmp)) => self.take_icmp(&packet, &icmp, at_ns),
             _ => {}
@@ -100,7 +101,11 @@ impl PacketReader {
         if let Some(known) = self.attempts.get(&key) {
             return Some(*known);
         }
-        if !begins || self.trace.attempts.len() >= MOST {
+        if !begins {
+            return None;
+        }
+        if self.trace.attempts.len() >= MOST {
+            self.trace.uncounted = self.trace.uncounted.saturating_add(1);
             return None;
         }
         let (transport, address, _, from_port) = key;
@@ -112,6 +117,7 @@ impl PacketReader {
             from_port,
             begun_ms,
             tries: 0,
+            last_try_ms: begun_ms,
             established_ms: None,
             failed_ms: None,
             request_ms: None,
@@ -132,7 +138,10 @@ impl PacketReader {
             let at_ms = self.since_first(at_ns);
             let is_request = has_data && self.is_request(number, tcp.payload.bytes);
             let of = &mut self.trace.attempts[number];
-            of.tries += u32::from(begins);
+            if begins {
+                of.tries += 1;
+                of.last_try_ms = at_ms;
+            }
             if is_request {
                 of.request_ms.get_or_insert(at_ms);
             }
@@ -151,6 +160,35 @@ impl PacketReader {
             } else if has_data && of.request_ms.is_some() {
                 of.content_ms = Some(at_ms);
             }
+        } else if flags.syn() && !flags.ack() {
+            self.take_elsewhere(packet, tcp.destination, false);
+        }
+    }
+
+    /// Returns true if a datagram is to or from the site's name servers.
+    fn is_dns(&self, packet: &Ip<'_>, udp: &Udp<'_>) -> bool {
+        let is_server = |address: IpAddr| self.site.name_servers.contains(&address);
+        udp.destination == DNS && is_server(packet.destination)
+            || udp.source == DNS && is_server(packet.source)
+    }
+
+    /// Notes that the client sent something to others than the site and its name servers.
+    fn take_elsewhere(&mut self, packet: &Ip<'_>, port: u16, is_udp: bool) {
+        let address = packet.destination;
+        let is_for_all = match address {
+            IpAddr::V4(address) => {
+                address.is_multicast() || address.is_broadcast() || address.is_link_local()
+            }
+            IpAddr::V6(address) => address.is_multicast() || address.is_unicast_link_local(),
+        };
+        let is_dns = port == DNS && self.site.name_servers.contains(&address);
+        if is_for_all || is_dns || !self.site.client.contains(&packet.source) {
+            return;
+        }
+        let elsewhere = &mut self.trace.elsewhere;
+        let of = SeenElsewhere { address, port, is_udp };
+        if elsewhere.len() < MOST_ELSEWHERE && !elsewhere.contains(&of) {
+            elsewhere.push(of);
         }
     }
 
@@ -172,7 +210,10 @@ impl PacketReader {
             let Some(number) = self.attempt(key, is_long, at_ns) else { return };
             let at_ms = self.since_first(at_ns);
             let of = &mut self.trace.attempts[number];
-            of.tries += u32::from(of.established_ms.is_none());
+            if of.established_ms.is_none() {
+                of.tries += 1;
+                of.last_try_ms = at_ms;
+            }
             if !is_long && of.established_ms.is_some() {
                 of.request_ms.get_or_insert(at_ms);
             }
@@ -185,25 +226,29 @@ impl PacketReader {
             if of.request_ms.is_some() {
                 of.content_ms = Some(at_ms);
             }
+        } else {
+            self.take_elsewhere(packet, udp.destination, true);
         }
     }
 
-    /// Notes that an address can't be reached. The message may not have the ports, so it ends the last
-    /// attempt to the address that is not established.
+    /// Notes that an address can't be reached: it ends the attempt that the message is about, if that is not
+    /// established.
     fn take_icmp(&mut self, packet: &Ip<'_>, icmp: &Icmp, at_ns: u64) {
         let is_v6 = packet.source.is_ipv6();
-        if icmp.kind != UNREACHABLE[usize::from(is_v6)]
-            || !(self.site.client.is_empty() || self.site.client.contains(&packet.destination))
-        {
+        let is_to_client =
+            self.site.client.is_empty() || self.site.client.contains(&packet.destination);
+        if icmp.kind != UNREACHABLE[usize::from(is_v6)] || !is_to_client {
             return;
         }
-        let Some(address) = inner_destination(packet) else { return };
+        let Some((address, from_port)) = inner_ends(packet) else { return };
+        let is_meant = |of: &SeenAttempt| {
+            of.address == address
+                && of.established_ms.is_none()
+                && from_port.is_none_or(|port| of.from_port == port)
+        };
+        let Some(number) = self.trace.attempts.iter().rposition(is_meant) else { return };
         let at_ms = self.since_first(at_ns);
-        let mut of_address = self.trace.attempts.iter_mut().rev();
-        let open = |of: &&mut SeenAttempt| of.address == address && of.established_ms.is_none();
-        if let Some(of) = of_address.find(open) {
-            of.failed_ms.get_or_insert(at_ms);
-        }
+        self.trace.attempts[number].failed_ms.get_or_insert(at_ms);
     }
 
     fn take_dns(&mut self, udp: &Udp<'_>, at_ns: u64) {
@@ -270,20 +315,25 @@ fn has_application_data(bytes: &[u8]) -> bool {
     false
 }
 
-/// Returns the destination of the packet that an ICMP message is about.
-fn inner_destination(packet: &Ip<'_>) -> Option<IpAddr> {
+/// Returns the destination of the packet that an ICMP message is about, and its source port if the message has
+/// that much of it.
+fn inner_ends(packet: &Ip<'_>) -> Option<(IpAddr, Option<u16>)> {
     const ICMP_HEADER: usize = 8;
     let inner = packet.payload.bytes.get(ICMP_HEADER..)?;
-    match packet.source {
+    let (address, header) = match packet.source {
         IpAddr::V6(_) => {
             let octets: [u8; 16] = inner.get(24..40)?.try_into().ok()?;
-            Some(IpAddr::from(octets))
+            // A client sends SYNs without extension headers.
+            (IpAddr::from(octets), 40)
         }
         IpAddr::V4(_) => {
             let octets: [u8; 4] = inner.get(16..20)?.try_into().ok()?;
-            Some(IpAddr::from(octets))
+            (IpAddr::from(octets), 4 * usize::from(inner.first()? & 15))
         }
-    }
+    };
+    let port =
+        inner.get(header..).and_then(|of| Some(u16::from_be_bytes([*of.first()?, *of.get(1)?])));
+    Some((address, port))
 }
 
 #[cfg(test)]

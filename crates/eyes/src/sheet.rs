@@ -16,9 +16,9 @@ use crate::eyes_result::{CaseResult, EyesGateResult, EyesResult};
 use crate::figures::TimeSpread;
 use profile_table::profile_table;
 
-/// Returns the result as text for a terminal.
+/// Returns the result as text for a terminal, without warnings.
 pub fn eyes_text(result: &EyesResult) -> String {
-    terminal::sheet_text(&eyes_sheet("", result))
+    terminal::sheet_text(&Sheet { warnings: Vec::new(), ..eyes_sheet("", result) })
 }
 
 /// Returns the document as a sheet.
@@ -46,6 +46,7 @@ pub fn eyes_sheet(name: &str, result: &EyesResult) -> Sheet {
         when: setting::when(&result.started),
         about,
         headline: headline(result),
+        warnings: result.warnings.clone(),
         parts: parts.into_iter().flatten().collect(),
         ..Sheet::default()
     }

@@ -8,8 +8,10 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::check_return;
+pub use inhabitants::{kill_processes_in, processes_in};
 pub use place::{Account, Place, lead_among};
 
+mod inhabitants;
 mod place;
 
 /// A running program. It is stopped and reaped when this value is dropped.
@@ -116,7 +118,12 @@ impl Running {
         }
     }
 
-    fn has_ended(&self, most: Duration) -> io::Result<bool> {
+    /// Waits until the program has ended, for at most `most`, and leaves its process group alone. Returns
+    /// whether it has.
+    ///
+    /// # Errors
+    /// Returns an error if the kernel cannot report the state of the program.
+    pub fn has_ended(&self, most: Duration) -> io::Result<bool> {
         let mut poll = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let milliseconds = i32::try_from(most.as_millis()).unwrap_or(i32::MAX);
         // SAFETY: `poll` is one valid pollfd that the call may write; the descriptor is open.

@@ -21,6 +21,7 @@ pub mod dead_family;
 pub mod document_schema;
 pub mod documents;
 pub mod events;
+pub mod eyes_client;
 pub mod figures;
 pub mod fleet_loads;
 pub mod forms;

@@ -14,6 +14,7 @@ fn attempt(address: &str, transport: SeenTransport, begun_ms: f64) -> SeenAttemp
         from_port: 1,
         begun_ms,
         tries: 1,
+        last_try_ms: begun_ms,
         established_ms: None,
         failed_ms: None,
         request_ms: None,
@@ -31,7 +32,7 @@ fn profile(of: Vec<(&str, Vec<ClientTrace>)>) -> ClientProfile {
 }
 
 fn trace(queries: &[SeenQuery], attempts: &[SeenAttempt]) -> ClientTrace {
-    ClientTrace { queries: queries.to_vec(), attempts: attempts.to_vec() }
+    ClientTrace { queries: queries.to_vec(), attempts: attempts.to_vec(), ..ClientTrace::default() }
 }
 
 #[test]

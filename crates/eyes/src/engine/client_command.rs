@@ -52,6 +52,14 @@ impl WatchedClient<'_> {
             WatchedClient::Browser(browser) => browser.programs().to_vec(),
             WatchedClient::Served(_) => return Ok(PathBuf::new()),
         };
+        if let Some(name) = names.first().filter(|name| name.contains('/'))
+            && Path::new(name).exists()
+            && find_program(name).is_none()
+        {
+            return Err(CommandError::Usage(format!(
+                "'{name}' is no program that can be executed"
+            )));
+        }
         names.iter().find_map(|name| find_program(name)).ok_or_else(|| {
             CommandError::Usage(format!("no program '{}' is there", names.join("' or '")))
         })

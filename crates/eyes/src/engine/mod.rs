@@ -6,29 +6,29 @@ mod client_command;
 mod name_server;
 mod served_link;
 mod site_identity;
+mod started_client;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use sixmark_lab::plan::parse_lab;
 use sixmark_lab::{Ground, Host, TEMPORARY, Up};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::packets::{PacketRing, PacketRingSettings};
-use sixmark_sys::process::Running;
 use sixmark_units::family::Family;
 use sixmark_wire::Link;
 
 use crate::case_lab::{
     CLIENT, ClientPlace, NAMES, ROUTER, SITE, ServedSite, client_address, hinted_address, lab_text,
-    names_address, site_addresses,
+    names_address, names_address_of, site_addresses,
 };
 use crate::client_trace::ClientTrace;
-use crate::eyes_case::{EyesCase, SiteScheme};
+use crate::eyes_case::{EyesCase, SiteAddressFate, SiteScheme};
 use crate::packet_reader::{ObservedSite, PacketReader};
 use client_command::ClientFolder;
 pub use client_command::WatchedClient;
@@ -36,16 +36,15 @@ use name_server::CaseNameServer;
 use served_link::watch_served;
 pub use served_link::{ServedLink, describe_served_link};
 pub use site_identity::SiteIdentity;
+use started_client::watch_command;
 
 /// The bytes of each packet that are kept: messages of DNS are read whole.
 const SNAP: u32 = 1_500;
-/// How long the packets are watched after the content arrived or the client ended: a SYN that was not given
+/// How long the packets are watched after the content arrived: a SYN that was not given
 /// up is sent again after 1 s.
 const AFTERWARDS: Duration = Duration::from_millis(1_300);
 /// The interval between two looks at the client.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long the client has to end after SIGTERM.
-const END: Duration = Duration::from_secs(2);
 /// How long a connection that prepares the network may take.
 const PREPARE: Duration = Duration::from_secs(10);
 
@@ -125,24 +124,26 @@ impl CaseNetwork {
         self.lab.hosts().get(CLIENT)
     }
 
-    /// Has the client ask the name server, and all hosts find their neighbours: that takes a round trip.
+    /// Has the client ask the name server, and all hosts find their neighbours: that takes a round trip, by
+    /// which the first packet over a family would be late.
     fn prepare(&self, port: u16) -> Result<(), CommandError> {
-        let alive = Family::BOTH.into_iter().flat_map(|family| site_addresses(self.case, family));
-        let alive: Vec<SocketAddr> = alive
-            .filter(|(_, fate)| fate.has_server())
-            .map(|(address, _)| SocketAddr::new(address, port))
-            .collect();
+        let of_site = Family::BOTH.into_iter().flat_map(|family| site_addresses(self.case, family));
+        let answers = of_site.filter_map(|(address, fate)| match fate {
+            SiteAddressFate::Silent | SiteAddressFate::Unreachable => None,
+            fate => Some((address, fate.has_server())),
+        });
+        // Nobody listens for TCP there: the host resets connections. The way to it is also the first part of
+        // that to addresses of which nothing is heard.
+        let refuses = Family::BOTH.map(|family| (names_address_of(family), false));
+        let places: Vec<(IpAddr, bool)> = refuses.into_iter().chain(answers).collect();
         self.client()?.within(|| {
             let resolver = format!("nameserver {}\n", names_address());
             std::fs::write("/etc/resolv.conf", resolver).map_err(|error| {
                 CommandError::Measure(format!("the client's resolver can't be set: {error}"))
             })?;
-            for address in &alive {
-                TcpStream::connect_timeout(address, PREPARE).map_err(|error| {
-                    CommandError::Measure(format!("the lab's server does not answer: {error}"))
-                })?;
-            }
-            Ok(())
+            places.iter().try_for_each(|(address, answers)| {
+                try_place(SocketAddr::new(*address, port), *answers)
+            })
         })
     }
 
@@ -193,13 +194,9 @@ impl CaseNetwork {
         }
         let url = site_url(options.scheme());
         let mut command = folder.command(options.client, options.program, options.identity, &url);
-        let mut running = host
-            .start(&mut command, None)
-            .map_err(|error| cannot("the client can't be started", error))?;
-        let is_stopped = watch(&mut running, &mut ring, &mut reader, options)
-            .map_err(|error| cannot("the client can't be watched", error))?;
-        running.stop(END).map_err(|error| cannot("the client can't be ended", error))?;
-        Ok((!is_stopped).then(|| reader.trace().clone()))
+        let watched = watch_command(host, &mut command, &mut ring, &mut reader, options)?;
+        let trace = reader.trace().clone();
+        Ok(watched.map(|end| ClientTrace { end: Some(end), ..trace }))
     }
 
     fn observed_site(&self, options: &EyesOptions<'_>) -> ObservedSite {
@@ -213,41 +210,26 @@ impl CaseNetwork {
             name: SITE.to_owned(),
             addresses: own.map(|of| of.0).chain(hinted).collect(),
             ports: vec![options.scheme().port()],
+            name_servers: vec![names_address()],
             client,
         }
     }
 }
 
-fn cannot(what: &str, error: io::Error) -> CommandError {
-    CommandError::Measure(format!("{what}: {error}"))
+/// Connects to a place that answers, or that refuses connections.
+fn try_place(place: SocketAddr, answers: bool) -> Result<(), CommandError> {
+    match TcpStream::connect_timeout(&place, PREPARE) {
+        Ok(_) => Ok(()),
+        Err(error) if !answers && error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        Err(error) => Err(CommandError::Measure(format!(
+            "the lab's host at {} does not answer: {error}",
+            place.ip()
+        ))),
+    }
 }
 
-/// Watches a client until some time after its content arrived or it ended, or until its time is over.
-/// Returns true if it was stopped.
-fn watch(
-    running: &mut Running,
-    ring: &mut PacketRing,
-    reader: &mut PacketReader,
-    options: &EyesOptions<'_>,
-) -> io::Result<bool> {
-    let mut until = Instant::now() + options.patience + AFTERWARDS;
-    let mut is_over = false;
-    while Instant::now() < until {
-        if options.stop.load(Ordering::Relaxed) {
-            return Ok(true);
-        }
-        let has_ended = running.wait(LOOK)?.is_some();
-        if has_ended {
-            // What is left to be seen are packets.
-            ring.wait(None, LOOK)?;
-        }
-        take_frames(ring, reader);
-        if !is_over && (has_ended || reader.trace().content_ms().is_some()) {
-            is_over = true;
-            until = until.min(Instant::now() + AFTERWARDS);
-        }
-    }
-    Ok(false)
+fn cannot(what: &str, error: io::Error) -> CommandError {
+    CommandError::Measure(format!("{what}: {error}"))
 }
 
 /// Has the packets read that were captured since the last time.

@@ -19,6 +19,7 @@ fn reader() -> PacketReader {
         name: "www.test".into(),
         addresses: vec![SITE.parse().unwrap()],
         ports: vec![443],
+        name_servers: vec![ROUTER.parse().unwrap()],
         client: vec![CLIENT.parse().unwrap()],
     })
 }
@@ -154,4 +155,48 @@ fn what_is_not_a_packet_is_ignored() {
         reader.take(Link::Ethernet, &bytes, length, length as u64);
     }
     assert_eq!(reader.trace(), &ClientTrace::default());
+}
+
+#[test]
+fn notes_what_is_sent_elsewhere_but_not_to_all() {
+    let mut reader = reader();
+    for (to, payload) in [
+        ("2001:db8::53", (17, udp(5_000, 53, &[0; 20]))),
+        ("2001:db8::53", (17, udp(5_001, 53, &[0; 20]))),
+        (SITE, (6, tcp(4_000, 8_443, SYN, &[]))),
+        ("ff02::fb", (17, udp(5_353, 5_353, &[0; 20]))),
+        (ROUTER, (6, tcp(4_001, 53, SYN, &[]))),
+    ] {
+        let bytes = frame(CLIENT, to, payload.0, &payload.1);
+        reader.take(Link::Ethernet, &bytes, bytes.len(), 0);
+    }
+    let elsewhere = &reader.trace().elsewhere;
+    let found: Vec<_> = elsewhere.iter().map(|of| (of.port, of.is_udp)).collect();
+    assert_eq!(found, [(53, true), (8_443, false)]);
+    assert!(reader.trace().queries.is_empty() && reader.trace().attempts.is_empty());
+}
+
+#[test]
+fn a_router_ends_the_attempt_that_it_names() {
+    let mut reader = reader();
+    let mut messages = Vec::new();
+    for port in [4_000, 4_001] {
+        let sent = frame(CLIENT, SITE, 6, &tcp(port, 443, SYN, &[]));
+        reader.take(Link::Ethernet, &sent, sent.len(), u64::from(port));
+        messages.push([&[1, 3, 0, 0, 0, 0, 0, 0], &sent[14..]].concat());
+    }
+    let bytes = frame(ROUTER, CLIENT, 58, &messages[0]);
+    reader.take(Link::Ethernet, &bytes, bytes.len(), 4_000_000);
+    let failed: Vec<_> = reader.trace().attempts.iter().map(|of| of.failed_ms.is_some()).collect();
+    assert_eq!(failed, [true, false]);
+}
+
+#[test]
+fn counts_attempts_beyond_those_that_are_kept() {
+    let mut reader = reader();
+    for port in 0..300 {
+        let bytes = frame(CLIENT, SITE, 6, &tcp(10_000 + port, 443, SYN, &[]));
+        reader.take(Link::Ethernet, &bytes, bytes.len(), 0);
+    }
+    assert_eq!((reader.trace().attempts.len(), reader.trace().uncounted), (MOST, 100));
 }

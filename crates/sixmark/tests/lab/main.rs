@@ -3,7 +3,7 @@
 //!
 //! They need root (many of them user namespaces at least), and the programs that hosts run;
 //! `SIXMARK_SKIP=netns` leaves all out but those that become another account (`setpriv`) or open very many
-//! files (`nofile`); `bird2`, `tayga`, `unbound`, `nftables`, `nginx`, `curl`, `jq` and `fio` those that need these packages,
+//! files (`nofile`); `bird2`, `tayga`, `unbound`, `nftables`, `nginx`, `curl`, `jq`, `fio` and `python3` those that need these packages,
 //! `openssh` those that need openssh-server and openssh-client.
 #![cfg(test)]
 
@@ -20,6 +20,7 @@ mod doctor;
 mod doors;
 mod dropped;
 mod emulator;
+mod eyes;
 mod eyes_outputs;
 mod eyes_served;
 mod fleets;

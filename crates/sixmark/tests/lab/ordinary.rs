@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
+use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_testkit::lab::without;
 use sixmark_testkit::{complaint, document, finish};
 use tempfile::TempDir;
@@ -179,6 +180,28 @@ fn a_study_in_a_lab_works_without_root() {
     sixmark_testkit::forms::STUDY.check(&study);
     assert_eq!(study["ended"], "complete");
     assert_eq!(study["lab"]["root"], false);
+}
+
+#[test]
+fn a_client_is_watched_without_root() {
+    if without(&["setpriv", "curl"]) {
+        return;
+    }
+    let user = User::new();
+    let words = ["eyes", "--repeat", "1", "--json", "-", "--cases", "healthy,dead-ipv6"];
+    // The second process outlives the first one, and is ended with it.
+    let client = "setsid sleep 1000 & exec curl -s -o /dev/null {url}";
+    let output = user.run(&[&words[..], &["--", "sh", "-c", client]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("left 2 processes"), "{said}");
+    let result: EyesResult = serde_json::from_slice(&output.stdout).unwrap();
+    let [healthy, dead] = &result.cases[..] else { panic!("{result:?}") };
+    assert_eq!((healthy.figures.survived, healthy.figures.over_ipv6), (1, 1));
+    assert_eq!((dead.figures.survived, dead.figures.over_ipv4), (1, 1));
+    let silent = user.run(&["eyes", "--cases", "healthy", "--", "true"]);
+    assert!(complaint(&silent, 3).contains("before it tried to connect"));
+    let absent = user.run(&["eyes", "--cases", "healthy", "--", "no-such-client"]);
+    assert!(complaint(&absent, 2).contains("no program"));
 }
 
 #[test]

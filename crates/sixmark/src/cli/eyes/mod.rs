@@ -5,6 +5,7 @@ mod output;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::builder::PossibleValuesParser;
@@ -14,6 +15,7 @@ use sixmark_eyes::browser_start::WatchedBrowser;
 use sixmark_eyes::clause::judge_clauses;
 use sixmark_eyes::client_profile::ClientProfile;
 use sixmark_eyes::client_trace::ClientTrace;
+use sixmark_eyes::client_warnings::client_warnings;
 use sixmark_eyes::engine::{
     CaseNetwork, EyesOptions, ServedLink, SiteIdentity, WatchedClient, describe_served_link,
     site_url,
@@ -21,10 +23,10 @@ use sixmark_eyes::engine::{
 use sixmark_eyes::eyes_case::{CASES, EyesCase, SiteScheme};
 use sixmark_eyes::eyes_result::{CaseResult, EyesResult, SCHEMA, case_traces};
 use sixmark_lab as lab;
-use sixmark_sys::command_error::CommandError;
+use sixmark_sys::command_error::{CommandError, INTERRUPTED};
 use sixmark_units::random::Random;
 
-use super::out::complain;
+use super::out::{complain, warn};
 use super::stop_flag;
 use output::{EyesOutputArgs, judge_gates, write_outputs};
 
@@ -194,11 +196,24 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         served_on: args.serve.clone(),
         profile: ClientProfile::of(&traces),
         clauses: judge_clauses(&traces),
+        warnings: client_warnings(&traces),
         cases,
         gates: Vec::new(),
     };
     result.gates = judge_gates(&gates, &result);
-    write_outputs(&args.output, result)
+    let warnings = result.warnings.clone();
+    let status = write_outputs(&args.output, result)?;
+    if stop.load(Ordering::Relaxed) {
+        return Ok(INTERRUPTED);
+    }
+    let attempts = traces.values().flatten().map(|of| of.attempts.len()).sum::<usize>();
+    match warnings.first().filter(|_| attempts == 0) {
+        Some(first) => Err(CommandError::Measure(first.message.clone())),
+        None => {
+            warn(&warnings);
+            Ok(status)
+        }
+    }
 }
 
 /// Returns the command, or the program of the browser.
@@ -244,7 +259,13 @@ fn watch_all(
                 complain("interrupted: what was seen until then follows");
                 return Ok(traces);
             };
+            let is_first = traces.is_empty();
+            let shows_nothing = trace.queries.is_empty() && trace.attempts.is_empty();
             traces.entry(case.name).or_default().push(trace);
+            if is_first && shows_nothing {
+                // It is no client of this site: the other starts would take as long, and show as little.
+                return Ok(traces);
+            }
         }
     }
     Ok(traces)

@@ -1,0 +1,124 @@
+//! What is to be said of starts that show little of a client.
+
+use sixmark_document::provenance::{Warning, warning};
+use sixmark_units::quantity::counted;
+
+use crate::client_end::ClientEnd;
+use crate::client_trace::{CaseTraces, ClientTrace, SeenElsewhere};
+
+/// Returns why a start has no attempt to connect to the site, as words that follow the client; `None` if it
+/// has one.
+pub fn silence_note(trace: &ClientTrace) -> Option<String> {
+    if !trace.attempts.is_empty() {
+        return None;
+    }
+    let mut note = match &trace.end {
+        Some(ClientEnd { status: None, signal: None, .. }) => {
+            "did not try to connect until its time was over".to_owned()
+        }
+        Some(end) => format!("{} before it tried to connect", end.words()),
+        None => "did not try to connect".to_owned(),
+    };
+    if let Some(elsewhere) = trace.elsewhere.first() {
+        note += &format!(", and sent packets to {}", elsewhere_words(elsewhere));
+    }
+    if let Some(line) = trace.end.as_ref().and_then(|end| end.last_line.as_ref()) {
+        note += &format!(" ({line})");
+    }
+    Some(note)
+}
+
+fn elsewhere_words(of: &SeenElsewhere) -> String {
+    let transport = if of.is_udp { "UDP" } else { "TCP" };
+    format!("{}, port {} ({transport})", of.address, of.port)
+}
+
+/// Returns what is to be said of the starts in all cases.
+pub fn client_warnings(traces: &CaseTraces) -> Vec<Warning> {
+    let all = || traces.iter().flat_map(|(case, starts)| starts.iter().map(move |of| (case, of)));
+    let starts = all().count() as u64;
+    let mut warnings = Vec::new();
+    let silent: Vec<_> = all().filter_map(|(case, of)| Some((case, silence_note(of)?))).collect();
+    if let Some((case, note)) = silent.first() {
+        let count = of_starts(silent.len(), starts);
+        warnings.push(warning(
+            "client_silent",
+            format!(
+                "in {count} the client did not try to connect to the site; in {case} it {note}"
+            ),
+        ));
+    }
+    let elsewhere: Vec<_> =
+        all().filter_map(|(case, of)| Some((case, of.elsewhere.first()?))).collect();
+    if let Some((case, first)) = elsewhere.first() {
+        let (count, place) = (of_starts(elsewhere.len(), starts), elsewhere_words(first));
+        warnings.push(warning(
+            "client_elsewhere",
+            format!("in {count} the client sent packets elsewhere; in {case} to {place}"),
+        ));
+    }
+    let left: u32 = all().filter_map(|(_, of)| Some(of.end.as_ref()?.processes_left)).sum();
+    if left > 0 {
+        let left = counted(left.into(), "process", "processes");
+        warnings.push(warning(
+            "client_left_processes",
+            format!("the client left {left} when it had ended; they were ended too"),
+        ));
+    }
+    let uncounted = all().filter(|(_, of)| of.uncounted > 0).count();
+    if uncounted > 0 {
+        let count = of_starts(uncounted, starts);
+        warnings.push(warning(
+            "attempts_uncounted",
+            format!("in {count} the client began more attempts than are kept"),
+        ));
+    }
+    warnings
+}
+
+fn of_starts(count: usize, all: u64) -> String {
+    format!("{count} of {}", counted(all, "start", "starts"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(end: ClientEnd) -> ClientTrace {
+        ClientTrace { end: Some(end), ..ClientTrace::default() }
+    }
+
+    #[test]
+    fn says_how_a_silent_client_ended() {
+        let said = Some("curl: (6) no host".to_owned());
+        let failed = ended(ClientEnd { status: Some(6), last_line: said, ..ClientEnd::default() });
+        let note = silence_note(&failed).unwrap();
+        assert_eq!(note, "ended with status 6 before it tried to connect (curl: (6) no host)");
+        let killed = ended(ClientEnd { signal: Some(9), ..ClientEnd::default() });
+        assert_eq!(
+            silence_note(&killed).unwrap(),
+            "was ended by signal 9 before it tried to connect"
+        );
+        let mut hangs = ended(ClientEnd::default());
+        hangs.elsewhere.push(SeenElsewhere {
+            address: "192.0.2.9".parse().unwrap(),
+            port: 53,
+            is_udp: true,
+        });
+        assert_eq!(
+            silence_note(&hangs).unwrap(),
+            "did not try to connect until its time was over, and sent packets to 192.0.2.9, port 53 (UDP)"
+        );
+    }
+
+    #[test]
+    fn warns_of_all_that_was_unusual() {
+        let mut odd = ended(ClientEnd { status: Some(1), ..ClientEnd::default() });
+        odd.uncounted = 3;
+        odd.end.as_mut().unwrap().processes_left = 2;
+        let traces = CaseTraces::from([("healthy".to_owned(), vec![odd])]);
+        let codes: Vec<_> = client_warnings(&traces).into_iter().map(|of| of.code).collect();
+        assert_eq!(codes, ["client_silent", "client_left_processes", "attempts_uncounted"]);
+        assert!(client_warnings(&CaseTraces::new()).is_empty());
+    }
+}
