@@ -10,6 +10,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod behaviour;
+pub mod browser_start;
 pub mod case_lab;
 pub mod clause;
 pub mod client_trace;
