@@ -5,9 +5,9 @@
 //! from packets, and a load has none of them. It shares the words of other studies: repetitions in random
 //! order, published figures, claims with an answer each.
 //!
-//! [`clients`] lists the clients, [`published`] has the paper's table, [`traits`] what was seen of a client,
-//! [`claims`] the answers, [`document`] what is written, [`sheet`] how it is shown. Only [`engine`] starts
-//! programs and opens files.
+//! [`clients`] lists the clients, [`published`] has the paper's table, [`traits`] what a client does,
+//! [`seen_client`] all that was seen of it, [`claims`] the answers, [`document`] what is written, [`sheet`] how
+//! it is shown. Only [`engine`] starts programs and opens files.
 
 pub mod claims;
 pub mod clients;
@@ -15,6 +15,7 @@ pub mod document;
 #[cfg_attr(not(test), allow(clippy::disallowed_methods, clippy::disallowed_types))]
 pub mod engine;
 pub mod published;
+pub mod seen_client;
 pub mod sheet;
 pub mod traits;
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use sixmark_design::study_result::ClaimAnswer;
 
 use super::clients::{CLIENTS, InspectedClient};
-use super::document::{ClientInspection, LeftOutClient};
 use super::published::{self, PublishedClient, published_clients, read_delay};
+use super::seen_client::{ClientInspection, LeftOutClient};
 use super::traits::{ClientTraits, TraitCount};
 use decide::{BY_COUNT, BY_DELAY, Decision, decide_all, decide_count, decide_delay, tolerance_ms};
 
@@ -50,7 +50,7 @@ pub struct InspectionClaim {
 }
 
 /// What a claim is about, before it is decided.
-struct Asked {
+struct AskedClaim {
     id: String,
     text: String,
     client: Option<String>,
@@ -58,7 +58,7 @@ struct Asked {
     method: &'static str,
 }
 
-impl Asked {
+impl AskedClaim {
     fn answered(self, source: &str, place: ClaimPlace, of: Decision) -> InspectionClaim {
         InspectionClaim {
             id: self.id,
@@ -125,9 +125,9 @@ fn cannot_ask(traits: &ClientTraits) -> Option<&'static str> {
 }
 
 /// Returns the claims of a row of the table, each with its answer.
-fn row_claims(row: &PublishedClient, traits: &ClientTraits) -> Vec<(Asked, Decision)> {
+fn row_claims(row: &PublishedClient, traits: &ClientTraits) -> Vec<(AskedClaim, Decision)> {
     let slug = row.client.to_lowercase().replace(' ', "-");
-    let asked = |id: &str, says: String, printed: &str, method| Asked {
+    let asked = |id: &str, says: String, printed: &str, method| AskedClaim {
         id: format!("{slug}-{id}"),
         text: format!("{} {says}", row.client),
         client: Some(row.client.clone()),
@@ -197,8 +197,8 @@ fn addresses(printed: &str) -> String {
 fn delay_of_row(
     row: &PublishedClient,
     traits: &ClientTraits,
-    asked: &impl Fn(&str, String, &str, &'static str) -> Asked,
-) -> (Asked, Decision) {
+    asked: &impl Fn(&str, String, &str, &'static str) -> AskedClaim,
+) -> (AskedClaim, Decision) {
     const ID: &str = "attempt-delay";
     match row.attempt_delay.as_deref() {
         Some(printed) => match read_delay(printed) {
@@ -291,15 +291,16 @@ const WAITS_FOR_A: [(&str, &str); 2] =
 fn abstract_claims(clients: &[ClientInspection]) -> Vec<InspectionClaim> {
     let of_paper: Vec<&ClientInspection> =
         clients.iter().filter(|of| of.published_as.is_some()).collect();
-    let answered =
-        |asked: Asked, of: Decision| asked.answered(published::ABSTRACT, ClaimPlace::Abstract, of);
+    let answered = |asked: AskedClaim, of: Decision| {
+        asked.answered(published::ABSTRACT, ClaimPlace::Abstract, of)
+    };
     let waits = WAITS_FOR_A.iter().map(|(row, id)| {
         let seen = of_paper.iter().find(|of| of.published_as.as_deref() == Some(row));
         let decision = seen.map_or_else(
             || Decision::not_tested(absence_of(row)),
             |of| decide_count(of.traits.waited_for_a, true),
         );
-        let asked = Asked {
+        let asked = AskedClaim {
             id: (*id).to_owned(),
             text: format!("{row} waits for a late answer for A, though IPv6 works"),
             client: Some((*row).to_owned()),
@@ -311,7 +312,7 @@ fn abstract_claims(clients: &[ClientInspection]) -> Vec<InspectionClaim> {
     let of_all = OF_ALL.iter().map(|(id, text, decide)| {
         let each: Vec<(&str, Decision)> =
             of_paper.iter().map(|of| (of.label.as_str(), decide(&of.traits))).collect();
-        let asked = Asked {
+        let asked = AskedClaim {
             id: (*id).to_owned(),
             text: (*text).to_owned(),
             client: None,
@@ -326,7 +327,7 @@ fn abstract_claims(clients: &[ClientInspection]) -> Vec<InspectionClaim> {
 /// Returns the claim of a client's documentation about its attempt delay, if it has one.
 fn stated_claim(of: &ClientInspection) -> Option<InspectionClaim> {
     let stated = InspectedClient::named(&of.client)?.stated?;
-    let asked = Asked {
+    let asked = AskedClaim {
         id: format!("{}-stated-delay", of.client),
         text: format!("{} begins with IPv4 {} ms after IPv6", of.label, stated.ms),
         client: Some(of.label.clone()),

@@ -2,13 +2,14 @@
 
 use sixmark_design::study_result::ClaimAnswer;
 use sixmark_document::provenance::Ended;
-use sixmark_sheet::table::{Column, Group, Row, SheetCell, Table};
+use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, markdown, setting, terminal};
 use sixmark_units::quantity::write_about;
 
 use super::claims::InspectionClaim;
-use super::document::{ClientInspection, InspectionResult, PublishedInspection};
+use super::document::{InspectionResult, PublishedInspection};
 use super::published::PublishedClient;
+use super::seen_client::{ClientInspection, LeftOutClient};
 use super::traits::{ClientTraits, TraitCount};
 use super::{DESCRIPTION, DIFFERENCES};
 
@@ -59,7 +60,7 @@ pub fn inspection_sheet(name: &str, result: &InspectionResult) -> Sheet {
     }
 }
 
-/// Returns the claims of studies of this kind alone, for `sixmark study claims`.
+/// Returns the claims alone, for `sixmark study claims`.
 pub fn inspection_claims_sheet(result: &InspectionResult) -> Sheet {
     let parts = [Part::new("Claims", claim_blocks(&result.claims)).map(Part::open)];
     Sheet {
@@ -136,16 +137,20 @@ fn tally<'a>(claims: impl Iterator<Item = &'a InspectionClaim>) -> Option<String
         return None;
     }
     let mut said = format!("{} of {tested} testable ones hold", count(ClaimAnswer::Holds));
-    for (answer, words) in
-        [(ClaimAnswer::DoesNotHold, "do not hold"), (ClaimAnswer::Undecided, "are undecided")]
-    {
-        let number = count(answer);
-        if number > 0 {
-            said.push_str(&format!(", {number} {words}"));
+    for (answer, words) in [
+        (ClaimAnswer::DoesNotHold, ["does not hold", "do not hold"]),
+        (ClaimAnswer::Undecided, ["is undecided", "are undecided"]),
+    ] {
+        match count(answer) {
+            0 => {}
+            1 => said.push_str(&format!(", 1 {}", words[0])),
+            number => said.push_str(&format!(", {number} {}", words[1])),
         }
     }
-    if absent > 0 {
-        said.push_str(&format!("; {absent} were not tested"));
+    match absent {
+        0 => {}
+        1 => said.push_str("; 1 was not tested"),
+        absent => said.push_str(&format!("; {absent} were not tested")),
     }
     Some(said)
 }
@@ -183,7 +188,6 @@ fn measured_table(result: &InspectionResult) -> Block {
         Column::words("IPv4 used"),
         Column::words("In turn"),
     ];
-    let mut table = Table::new(TABLE_CAPTION, columns, Vec::new());
     let rows = result.clients.iter().flat_map(|of| {
         let row = |printed: &&PublishedClient| {
             of.published_as.as_deref() == Some(printed.client.as_str())
@@ -191,8 +195,7 @@ fn measured_table(result: &InspectionResult) -> Block {
         let printed = result.published.clients.iter().find(row);
         std::iter::once(measured_row(of)).chain(printed.map(printed_row))
     });
-    table.groups.push(Group { name: None, rows: rows.collect() });
-    Block::Table(table)
+    Block::Table(Table::new(TABLE_CAPTION, columns, rows.collect()))
 }
 
 fn measured_row(of: &ClientInspection) -> Row {
@@ -336,15 +339,23 @@ fn claim_row(of: &InspectionClaim) -> Row {
             of.printed.as_deref().unwrap_or("in words").into(),
             of.figures.as_str().into(),
             format!("{sign} {}{why}", of.answer.words()).into(),
-            of.source.as_str().into(),
+            stands_in(of).into(),
         ],
     )
 }
 
+/// Says where a claim stands; the part about the published study has the whole of it.
+fn stands_in(of: &InspectionClaim) -> &str {
+    match (of.main, of.of_paper) {
+        (true, _) => "the abstract",
+        (false, true) => "the table",
+        (false, false) => &of.source,
+    }
+}
+
 fn left_out(result: &InspectionResult) -> Vec<Block> {
-    let line = |of: &super::document::LeftOutClient| {
-        Block::Text(format!("{} is left out: {}.", of.label, of.reason))
-    };
+    let line =
+        |of: &LeftOutClient| Block::Text(format!("{} is left out: {}.", of.label, of.reason));
     result.left_out.iter().map(line).collect()
 }
 

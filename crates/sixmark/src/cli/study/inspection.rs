@@ -217,7 +217,7 @@ pub(super) fn show(args: &ShowArgs) -> Result<u8, CommandError> {
     lines.push(String::new());
     let order = "cases and clients in random order within each repetition";
     lines.push(hanging(&format!("{}, {order}", amount(args.quick)), width()));
-    lines.push(format!("takes about {}", if args.quick { "4 minutes" } else { "16 minutes" }));
+    lines.push(format!("takes about {}", if args.quick { "4 minutes" } else { "18 minutes" }));
     print(&(lines.join("\n") + "\n")).map(|()| 0)
 }
 

@@ -22,10 +22,9 @@ use sixmark_units::random::Random;
 
 use super::claims::inspection_claims;
 use super::clients::{CLIENTS, INSPECTED_CASES, InspectedClient, MANY};
-use super::document::{
-    ClientInspection, InspectionResult, LeftOutClient, PublishedInspection, SCHEMA,
-};
+use super::document::{InspectionResult, PublishedInspection, SCHEMA};
 use super::published::{self, published_clients};
+use super::seen_client::{ClientInspection, LeftOutClient};
 use super::traits::ClientTraits;
 use super::{NAME, QUICK_REPETITIONS, REPETITIONS, TITLE};
 use ready_client::ReadyClient;
@@ -73,7 +72,7 @@ pub enum InspectionEvent<'a> {
 }
 
 /// A client with what was seen of it, by case.
-struct Watched {
+struct WatchedClient {
     client: ReadyClient,
     traces: Vec<(&'static str, Vec<ClientTrace>)>,
 }
@@ -133,7 +132,7 @@ pub fn published_inspection() -> PublishedInspection {
     }
 }
 
-fn inspected(of: Watched) -> ClientInspection {
+fn inspected(of: WatchedClient) -> ClientInspection {
     let cases: Vec<CaseResult> =
         of.traces.into_iter().map(|(case, traces)| CaseResult::of(case, traces)).collect();
     let known = of.client.client();
@@ -152,13 +151,13 @@ fn inspected(of: Watched) -> ClientInspection {
 fn ready_clients(
     options: &InspectionOptions<'_>,
     see: &mut dyn FnMut(&InspectionEvent<'_>),
-) -> Result<(Vec<Watched>, Vec<LeftOutClient>), CommandError> {
+) -> Result<(Vec<WatchedClient>, Vec<LeftOutClient>), CommandError> {
     let folder = PathBuf::from(TEMPORARY).join(NAME);
     let (mut ready, mut left_out) = (Vec::new(), Vec::new());
     for client in chosen_clients(options.quick, options.only) {
         see(&InspectionEvent::Prepares(client.label));
         match ReadyClient::prepare(client, &folder.join(client.name)) {
-            Ok(client) => ready.push(Watched { client, traces: Vec::new() }),
+            Ok(client) => ready.push(WatchedClient { client, traces: Vec::new() }),
             Err(reason) => {
                 let absent = LeftOutClient {
                     client: client.name.to_owned(),
@@ -189,7 +188,7 @@ struct StartPlan<'a, 'b> {
 
 impl StartPlan<'_, '_> {
     /// Starts every client in each of its cases, as often as is planned. Returns false if it was stopped.
-    fn start_all(&mut self, watched: &mut [Watched]) -> Result<bool, CommandError> {
+    fn start_all(&mut self, watched: &mut [WatchedClient]) -> Result<bool, CommandError> {
         let mut random = Random::new(self.options.seed, 0);
         let mut cases = INSPECTED_CASES;
         for _ in 0..self.repetitions {
@@ -211,7 +210,7 @@ impl StartPlan<'_, '_> {
         &mut self,
         name: &'static str,
         order: &[usize],
-        watched: &mut [Watched],
+        watched: &mut [WatchedClient],
     ) -> Result<bool, CommandError> {
         let unknown = || CommandError::Measure(format!("there is no case {name}"));
         let case = EyesCase::named(name).ok_or_else(unknown)?;
@@ -264,7 +263,7 @@ fn shuffle<T>(all: &mut [T], random: &mut Random) {
     }
 }
 
-/// Returns the folder of a client's files.
+/// Says that a folder or a file of a client can't be written.
 fn folder_error(folder: &Path, error: &std::io::Error) -> String {
     format!("'{}' can't be written: {error}", folder.display())
 }

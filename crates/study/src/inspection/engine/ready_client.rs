@@ -100,7 +100,7 @@ impl ReadyClient {
 }
 
 /// A version and the words of a command.
-type Found = (String, Vec<String>);
+type FoundProgram = (String, Vec<String>);
 
 fn installed(names: &[&'static str]) -> Result<&'static str, String> {
     let found = names.iter().find(|name| find_program(name).is_some());
@@ -112,7 +112,7 @@ fn path_of(program: &str) -> Result<String, String> {
     Ok(path.display().to_string())
 }
 
-fn of_program(words: &[&str], folder: &Path) -> Result<Found, String> {
+fn of_program(words: &[&str], folder: &Path) -> Result<FoundProgram, String> {
     let path = path_of(words[0])?;
     let version = version_of(&[&path, "--version"], folder)?;
     let rest = words[1..].iter().map(|word| (*word).to_owned());
@@ -125,7 +125,7 @@ fn of_script(
     text: &str,
     library: Option<&str>,
     folder: &Path,
-) -> Result<Found, String> {
+) -> Result<FoundProgram, String> {
     let path = path_of(program)?;
     let script = write_file(folder, file, text)?;
     let version = version_of(&[&path, "--version"], folder)?;
@@ -141,7 +141,7 @@ fn of_script(
     Ok((version, vec![path, script]))
 }
 
-fn of_go(text: &str, folder: &Path) -> Result<Found, String> {
+fn of_go(text: &str, folder: &Path) -> Result<FoundProgram, String> {
     let go = path_of("go")?;
     let version = version_of(&[&go, "version"], folder)?;
     let source = write_file(folder, "get.go", text)?;
@@ -153,7 +153,7 @@ fn of_go(text: &str, folder: &Path) -> Result<Found, String> {
     Ok((version, vec![built]))
 }
 
-fn of_java(text: &str, folder: &Path) -> Result<Found, String> {
+fn of_java(text: &str, folder: &Path) -> Result<FoundProgram, String> {
     let (java, javac) = (path_of("java")?, path_of("javac")?);
     let version = version_of(&[&java, "--version"], folder)?;
     let source = write_file(folder, "Get.java", text)?;
@@ -164,7 +164,12 @@ fn of_java(text: &str, folder: &Path) -> Result<Found, String> {
     Ok((version, [&java, "-cp", &folder_text, "Get"].map(str::to_owned).to_vec()))
 }
 
-fn of_rust(library: &str, dependencies: &str, text: &str, folder: &Path) -> Result<Found, String> {
+fn of_rust(
+    library: &str,
+    dependencies: &str,
+    text: &str,
+    folder: &Path,
+) -> Result<FoundProgram, String> {
     let cargo = path_of("cargo")?;
     let manifest = format!(
         "[package]\nname = \"get\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
