@@ -152,7 +152,7 @@ guest-kernels: build ## doctor, demo, a lab and NVMe/TCP in Debian's kernels 5.1
 	scripts/install-test-packages guest lab
 	scripts/guest-kernels $(SIXMARK) $(TARGET_DIR)/guest-kernels $(KERNELS)
 
-reproductions: build ## the five papers' studies until their claims are decided, at most three hours; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents, STUDIES="anma dell:--quick" names some
+reproductions: build ## the six papers' studies, those of loads until their claims are decided, at most four hours; writes docs/reproductions.md. REPRODUCTIONS=FOLDER keeps their documents, STUDIES="anma dell:--quick" names some
 	scripts/install-test-packages test lab
 	scripts/install-fio $(TARGET_DIR)/peers
 	SIXMARK_FIO=$(abspath $(TARGET_DIR))/peers/bin/fio scripts/reproductions $(SIXMARK) $(or $(REPRODUCTIONS),$(TARGET_DIR)/reproductions) $(STUDIES)

@@ -2,7 +2,8 @@
 //!
 //! [`engine`] measures cells, with other clients and with browsers; only it opens files, starts
 //! programs and reads clocks. The design of a study and its document are in `sixmark-design`, other
-//! clients in `sixmark-clients`, what is computed from cells in `sixmark-analysis`.
+//! clients in `sixmark-clients`, what is computed from cells in `sixmark-analysis`. [`inspection`] is the study
+//! of clients in the networks of `sixmark-eyes`, which has neither a file nor cells.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -11,6 +12,7 @@ pub mod board;
 pub mod engine;
 pub mod figures;
 pub mod import_place;
+pub mod inspection;
 mod instruments;
 pub mod sheet;
 

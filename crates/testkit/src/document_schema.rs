@@ -21,6 +21,8 @@ use sixmark_eyes::eyes_result as eyes;
 use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_result::result;
 use sixmark_result::result::RunResult;
+use sixmark_study::inspection::document as inspection;
+use sixmark_study::inspection::document::InspectionResult;
 use sixmark_traffic::traffic_result as traffic;
 use sixmark_traffic::traffic_result::TrafficResult;
 use sixmark_vitals::vitals_result as vitals;
@@ -63,6 +65,10 @@ pub fn all() -> Vec<DocumentSchema> {
         DocumentSchema {
             file: "study.schema.json",
             schema: schema_of::<StudyResult>(study::SCHEMA),
+        },
+        DocumentSchema {
+            file: "eyes-study.schema.json",
+            schema: schema_of::<InspectionResult>(inspection::SCHEMA),
         },
         DocumentSchema {
             file: "traffic.schema.json",

@@ -4,6 +4,7 @@ use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
 use sixmark_study::engine::builtin_names;
+use sixmark_study::inspection::NAME;
 use sixmark_tally::metric::compared::compared_metrics;
 
 use super::help::HelpLength;
@@ -70,7 +71,7 @@ fn offered_names() -> [OfferedNames; 2] {
             command: "study",
             argument: "study",
             mark: "@studies@",
-            names: builtin_names(),
+            names: builtin_names().into_iter().chain([NAME]).collect(),
         },
         OfferedNames {
             what: "labs",

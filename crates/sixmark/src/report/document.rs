@@ -12,6 +12,7 @@ use sixmark_report::text;
 use sixmark_report::text::Detail;
 use sixmark_sheet::Sheet;
 use sixmark_sheet::{html, markdown};
+use sixmark_study::inspection::sheet::inspection_text;
 use sixmark_vitals::sheet::vitals_text;
 use sixmark_watch::sheet::watch_text;
 
@@ -44,6 +45,7 @@ pub fn document_text(document: &Document, detail: Detail) -> String {
         Document::Watch(result) => watch_text(result),
         Document::Comparison(result) => comparison::comparison_text(result),
         Document::Study(result) => sixmark_study::sheet::study_text(result),
+        Document::Inspection(result) => inspection_text(result),
         Document::Vitals(result) => vitals_text(result),
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_text(result),
         Document::Check(result) => sixmark_check::sheet::check_text(result),

@@ -17,6 +17,8 @@ use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_plan::plan::secrets::document_holds_secrets;
 use sixmark_result::result;
 use sixmark_result::result::RunResult;
+use sixmark_study::inspection::document as inspection;
+use sixmark_study::inspection::document::InspectionResult;
 use sixmark_traffic::traffic_result as traffic;
 use sixmark_traffic::traffic_result::TrafficResult;
 use sixmark_vitals::vitals_result as vitals;
@@ -35,6 +37,8 @@ pub enum Document {
     Comparison(Box<ComparisonResult>),
     /// `sixmark.study/1`, of `sixmark study run`.
     Study(Box<StudyResult>),
+    /// `sixmark.eyes-study/1`, of `sixmark study run lazy-eye`.
+    Inspection(Box<InspectionResult>),
     /// `sixmark.vitals/1`, of `sixmark vitals`.
     Vitals(Box<VitalsResult>),
     /// `sixmark.traffic/1`, of `sixmark traffic`.
@@ -48,11 +52,12 @@ pub enum Document {
 }
 
 /// The formats that [`Document::parse`] reads, by name and version.
-const SCHEMAS: [&str; 9] = [
+const SCHEMAS: [&str; 10] = [
     result::SCHEMA,
     watch::SCHEMA,
     comparison::SCHEMA,
     study::SCHEMA,
+    inspection::SCHEMA,
     vitals::SCHEMA,
     traffic::SCHEMA,
     doctor::SCHEMA,
@@ -91,6 +96,7 @@ impl Document {
             watch::SCHEMA => Ok(Document::Watch(read_document(text)?)),
             comparison::SCHEMA => Ok(Document::Comparison(read_document(text)?)),
             study::SCHEMA => Ok(Document::Study(read_document(text)?)),
+            inspection::SCHEMA => Ok(Document::Inspection(read_document(text)?)),
             vitals::SCHEMA => Ok(Document::Vitals(read_document(text)?)),
             traffic::SCHEMA => Ok(Document::Traffic(read_document(text)?)),
             doctor::SCHEMA => Ok(Document::Doctor(read_document(text)?)),
@@ -112,7 +118,8 @@ impl Document {
             Document::Comparison(result) => serde_json::to_value(result),
             Document::Study(result) => serde_json::to_value(result),
             // These have no requests.
-            Document::Watch(_)
+            Document::Inspection(_)
+            | Document::Watch(_)
             | Document::Vitals(_)
             | Document::Traffic(_)
             | Document::Doctor(_)
@@ -130,6 +137,7 @@ impl Document {
             Document::Watch(_) => watch::SCHEMA,
             Document::Comparison(_) => comparison::SCHEMA,
             Document::Study(_) => study::SCHEMA,
+            Document::Inspection(_) => inspection::SCHEMA,
             Document::Vitals(_) => vitals::SCHEMA,
             Document::Traffic(_) => traffic::SCHEMA,
             Document::Doctor(_) => doctor::SCHEMA,
@@ -147,8 +155,9 @@ impl Document {
             Document::Study(result) => &result.warnings,
             Document::Vitals(result) => &result.warnings,
             Document::Traffic(result) => &result.warnings,
-            // Their findings are not about figures.
-            Document::Doctor(_) | Document::Check(_) | Document::Eyes(_) => &[],
+            Document::Eyes(result) => &result.warnings,
+            // Their findings are not about figures, or say themselves that they are undecided.
+            Document::Doctor(_) | Document::Check(_) | Document::Inspection(_) => &[],
         }
     }
 }

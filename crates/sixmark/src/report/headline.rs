@@ -19,6 +19,7 @@ use sixmark_plan::plan::Plan;
 use sixmark_result::find::FindMax;
 use sixmark_result::measurement::Measurement;
 use sixmark_result::result::RunResult;
+use sixmark_study::inspection::document::InspectionResult;
 use sixmark_tally::family_result::FamilyResult;
 use sixmark_tally::metric::Metric;
 use sixmark_units::family::Family;
@@ -129,6 +130,7 @@ impl ListHeadline {
             Document::Watch(result) => Ok(ListHeadline::of_watch(result)),
             Document::Comparison(result) => Ok(ListHeadline::of_comparison(result)),
             Document::Study(result) => Ok(ListHeadline::of_study(result)),
+            Document::Inspection(result) => Ok(ListHeadline::of_inspection(result)),
             Document::Check(result) => Ok(ListHeadline::of_check(result)),
             Document::Vitals(_)
             | Document::Traffic(_)
@@ -200,6 +202,21 @@ impl ListHeadline {
             started: result.started.clone(),
             elapsed_s: result.measured().map(|cell| cell.took_s).sum(),
             ended: result.ended,
+            targets: vec![format!("{}: {}", result.name, result.title)],
+            verdict: None,
+            site_verdict: None,
+            sides: Vec::new(),
+        }
+    }
+
+    /// Creates the headline of a study of clients.
+    pub fn of_inspection(result: &InspectionResult) -> ListHeadline {
+        ListHeadline {
+            kind: DocumentKind::Study,
+            schema: result.schema.clone(),
+            started: result.started.clone(),
+            elapsed_s: result.elapsed_s,
+            ended: Some(result.ended),
             targets: vec![format!("{}: {}", result.name, result.title)],
             verdict: None,
             site_verdict: None,

@@ -16,6 +16,7 @@ use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_result::find::FindMax;
 use sixmark_result::measurement::Measurement;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
+use sixmark_study::inspection::document::InspectionResult;
 use sixmark_tally::family_result::FamilyResult;
 use sixmark_traffic::traffic_result::TrafficResult;
 use sixmark_units::family::Family;
@@ -45,6 +46,7 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
             }
             Document::Comparison(result) => write_comparison(&mut lines, named.name, result),
             Document::Study(result) => study(&mut lines, named.name, result),
+            Document::Inspection(result) => write_inspection(&mut lines, named.name, result),
             Document::Vitals(result) => write_vitals(&mut lines, named.name, result),
             Document::Traffic(result) => write_traffic(&mut lines, named.name, result),
             Document::Doctor(result) => write_doctor(&mut lines, named.name, result),
@@ -192,6 +194,21 @@ fn write_eyes(lines: &mut CsvLines, document: &str, result: &EyesResult) {
         to.one(("clause", None, &of.clause), "state", of.state.word());
         to.one(("clause", None, &of.clause), "met", &of.met.to_string());
         to.one(("clause", None, &of.clause), "shown", &of.shown.to_string());
+    }
+}
+
+/// Writes the attempt delays of each client and the answer to each claim.
+fn write_inspection(lines: &mut CsvLines, document: &str, result: &InspectionResult) {
+    let mut to =
+        Figures { lines, document, kind: DocumentKind::Study.name(), started: &result.started };
+    for client in &result.clients {
+        for (number, ms) in client.traits.attempt_delays_ms.iter().enumerate() {
+            let place = ("client", Some(number as u64 + 1), client.client.as_str());
+            to.one(place, "attempt_delay_ms", &ms.to_string());
+        }
+    }
+    for claim in &result.claims {
+        to.one(("claim", None, &claim.id), "answer", claim.answer.words());
     }
 }
 

@@ -28,6 +28,7 @@ mod foreign_link;
 mod fragments;
 mod highest_rate;
 mod in_labs;
+mod inspection;
 mod killed;
 mod limits;
 mod links;

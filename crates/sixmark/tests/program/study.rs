@@ -8,6 +8,7 @@ mod document;
 mod elsewhere;
 mod files;
 mod imports;
+mod inspection;
 mod interrupted;
 mod optional;
 mod page;

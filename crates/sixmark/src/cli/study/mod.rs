@@ -1,6 +1,7 @@
 //! `sixmark study`.
 
 mod import;
+mod inspection;
 mod placed_fleet;
 mod show;
 mod study_progress;
@@ -13,6 +14,7 @@ use crate::report::headline::ListHeadline;
 use crate::report::html_page;
 use crate::report::sheet::Named;
 use clap::Subcommand;
+use clap::builder::PossibleValuesParser;
 use sixmark_analysis::analyse::published;
 use sixmark_analysis::outputs::published_claims;
 use sixmark_design::form::Form;
@@ -20,6 +22,10 @@ use sixmark_design::spec::Study;
 use sixmark_design::study_result::{ReanalysedStudy, StudyResult};
 use sixmark_document::fields::FileMistake;
 use sixmark_document::provenance::Ended;
+use sixmark_study::inspection::NAME;
+use sixmark_study::inspection::clients::CLIENTS;
+use sixmark_study::inspection::document::InspectionResult;
+use sixmark_study::inspection::sheet::{inspection_markdown, inspection_text};
 use sixmark_study::sheet::{
     describe_omitted, papers_markdown, papers_text, published_markdown, published_text,
     study_markdown, study_text,
@@ -127,6 +133,15 @@ struct StudyRunArgs {
     #[arg(long, value_name = "FILE|-")]
     html: Option<OutputPlace>,
 
+    /// Only these clients of the study lazy-eye [default: all that are here]
+    #[arg(
+        long,
+        value_name = "CLIENT,...",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.name))
+    )]
+    only: Vec<String>,
+
     /// Run this program for a service of the study (repeatable)
     #[arg(long, value_name = "NAME=PATH")]
     server: Vec<GivenProgram>,
@@ -228,6 +243,13 @@ pub(super) fn main(args: StudyArgs) -> Result<u8, CommandError> {
 }
 
 fn run_study(args: &StudyRunArgs) -> Result<u8, CommandError> {
+    if args.study.as_deref() == Some(NAME) {
+        return inspection::run(args);
+    }
+    if !args.only.is_empty() {
+        let line = format!("--only names clients of {NAME}; other studies have none");
+        return Err(CommandError::Usage(line));
+    }
     let (source, form) = wanted(args)?;
     check_files(args, &source)?;
     let progress = args.progress.form(args.quiet)?;
@@ -371,14 +393,41 @@ fn wanted(args: &StudyRunArgs) -> Result<(Source, Form), CommandError> {
     source.map(|source| (source, form))
 }
 
-/// Reads the document in a study's folder.
+/// The document of a finished study.
+enum ReadStudy {
+    OfLoads(Box<StudyResult>),
+    OfClients(Box<InspectionResult>),
+}
+
+fn written_document(study: &ReadStudy, markdown: bool) -> String {
+    match (study, markdown) {
+        (ReadStudy::OfLoads(study), true) => study_markdown(study),
+        (ReadStudy::OfLoads(study), false) => study_text(study),
+        (ReadStudy::OfClients(study), true) => inspection_markdown(study),
+        (ReadStudy::OfClients(study), false) => inspection_text(study),
+    }
+}
+
+/// Reads the document in the folder of a study with cells.
 fn document_in_folder(folder: &Path) -> Result<StudyResult, CommandError> {
+    match read_study(folder)? {
+        ReadStudy::OfLoads(study) => Ok(*study),
+        ReadStudy::OfClients(_) => Err(CommandError::Usage(format!(
+            "'{}' is a study of clients, which has no cells to resume or to import",
+            folder.display()
+        ))),
+    }
+}
+
+/// Reads the document in a study's folder.
+fn read_study(folder: &Path) -> Result<ReadStudy, CommandError> {
     let path = if folder.is_dir() { folder.join("study.json") } else { folder.to_owned() };
     let shown = path.display();
     let text = text_file::read_file(&path)
         .map_err(|error| CommandError::Usage(format!("can't read '{shown}': {error}")))?;
     match Document::parse(&text) {
-        Ok(Document::Study(study)) => Ok(*study),
+        Ok(Document::Study(study)) => Ok(ReadStudy::OfLoads(study)),
+        Ok(Document::Inspection(study)) => Ok(ReadStudy::OfClients(study)),
         Ok(other) => {
             Err(CommandError::Usage(format!("'{shown}' is a {}, not a study", other.schema())))
         }
@@ -445,8 +494,10 @@ fn show_outcome(args: &StudyRunArgs, finished: &Finished) -> Result<u8, CommandE
 fn show(args: &ShowArgs) -> Result<u8, CommandError> {
     let path = Path::new(&args.study);
     if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
-        let written = if args.markdown { study_markdown } else { study_text };
-        return print(&written(&document_in_folder(path)?)).map(|()| 0);
+        return print(&written_document(&read_study(path)?, args.markdown)).map(|()| 0);
+    }
+    if args.study == NAME {
+        return inspection::show(args);
     }
     let source = Source::find(&args.study)?;
     let form = Form { quick: args.quick, full: args.full, in_lab: args.in_lab };
@@ -457,10 +508,19 @@ fn show(args: &ShowArgs) -> Result<u8, CommandError> {
 }
 
 fn show_claims(args: &ClaimsArgs) -> Result<u8, CommandError> {
-    let studies = args.studies.iter().map(|path| document_in_folder(path));
-    let studies: Vec<StudyResult> = studies.collect::<Result<_, _>>()?;
+    let (mut studies, mut inspections) = (Vec::new(), Vec::new());
+    for path in &args.studies {
+        match read_study(path)? {
+            ReadStudy::OfLoads(study) => studies.push(*study),
+            ReadStudy::OfClients(inspection) => inspections.push(inspection),
+        }
+    }
     let written = if args.markdown { papers_markdown } else { papers_text };
-    print(&written(&studies)).map(|()| 0)
+    let mut text = if studies.is_empty() { String::new() } else { written(&studies) };
+    for inspection in &inspections {
+        text.push_str(&inspection::claims_text(inspection, args.markdown));
+    }
+    print(&text).map(|()| 0)
 }
 
 /// Returns the forms of a study besides the default one.
@@ -475,6 +535,10 @@ fn other_forms(study: &Study) -> Vec<Form> {
 }
 
 fn check_study(args: &CheckArgs) -> Result<u8, CommandError> {
+    if args.study == NAME {
+        return print(&format!("{NAME}: no mistakes found; {}\n", inspection::amount(false)))
+            .map(|()| 0);
+    }
     let source = Source::find(&args.study)?;
     let (study, _) = checked_study(&source, Form::default())?;
     // The other forms have levels of their own.
@@ -485,6 +549,9 @@ fn check_study(args: &CheckArgs) -> Result<u8, CommandError> {
 }
 
 fn reanalyse(args: &ReanalyseArgs) -> Result<u8, CommandError> {
+    if args.study == NAME {
+        return inspection::reanalyse(args);
+    }
     let source = Source::find(&args.study)?;
     let (study, _) = checked_study(&source, Form::default())?;
     let Some(figures) = &study.published else {

@@ -14,6 +14,7 @@ use sixmark_units::quantity::write_count;
 
 use super::super::out::print;
 use sixmark_study::engine::{Need, Source, builtin_names, needs};
+use sixmark_study::inspection::{NAME, TITLE};
 use sixmark_study::sheet::describe_omitted;
 use sixmark_sys::command_error::CommandError;
 
@@ -23,9 +24,14 @@ const SHOWN: usize = 20;
 /// Prints the built-in studies, one line each.
 pub(super) fn list() -> Result<u8, CommandError> {
     let mut text = String::new();
+    let mut titles = vec![(NAME, TITLE.to_owned())];
     for name in builtin_names() {
         let (study, _) = super::checked_study(&Source::find(name)?, Form::default())?;
-        let line = format!("{name:<12}{}", study.title);
+        titles.push((name, study.title));
+    }
+    titles.sort_unstable();
+    for (name, title) in titles {
+        let line = format!("{name:<12}{title}");
         let _ = writeln!(text, "{}", hanging(&line, width()));
     }
     text.push_str(

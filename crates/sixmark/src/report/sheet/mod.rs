@@ -21,6 +21,9 @@ pub fn sheet_of(named: Named<'_>) -> Sheet {
             sixmark_compare::sheet::comparison_sheet(named.name, result)
         }
         Document::Study(result) => sixmark_study::sheet::sheet(named.name, result),
+        Document::Inspection(result) => {
+            sixmark_study::inspection::sheet::inspection_sheet(named.name, result)
+        }
         Document::Vitals(result) => sixmark_vitals::sheet::vitals_sheet(named.name, result),
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_sheet(named.name, result),
         Document::Check(result) => sixmark_check::sheet::check_sheet(named.name, result),
