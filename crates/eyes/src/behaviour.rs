@@ -125,24 +125,7 @@ pub fn begins_families_together(trace: &ClientTrace) -> bool {
 mod tests {
     use super::*;
     use crate::client_trace::SeenQuery;
-
-    fn attempt(address: &str, begun_ms: f64) -> SeenAttempt {
-        let address: std::net::IpAddr = address.parse().unwrap();
-        SeenAttempt {
-            address,
-            family: Family::of(address),
-            transport: SeenTransport::Tcp,
-            from_port: 40_000,
-            begun_ms,
-            tries: 1,
-            last_try_ms: begun_ms,
-            established_ms: None,
-            failed_ms: None,
-            request_ms: None,
-            content_ms: None,
-            closed_ms: None,
-        }
-    }
+    use crate::client_trace::make_attempt;
 
     fn trace(attempts: &[SeenAttempt]) -> ClientTrace {
         ClientTrace { attempts: attempts.to_vec(), ..ClientTrace::default() }
@@ -150,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_delay_that_a_failure_ended_is_none() {
-        let silent = [attempt("2001:db8::1", 1.0), attempt("192.0.2.1", 251.0)];
+        let silent = [make_attempt("2001:db8::1", 1.0), make_attempt("192.0.2.1", 251.0)];
         assert_eq!(attempt_delays_ms(&trace(&silent)), [250.0]);
         let mut refused = silent.clone();
         refused[0].failed_ms = Some(20.0);
@@ -161,7 +144,7 @@ mod tests {
 
     #[test]
     fn attempts_after_the_race_was_won_are_no_part_of_it() {
-        let mut all = [attempt("2001:db8::1", 0.0), attempt("192.0.2.1", 400.0)];
+        let mut all = [make_attempt("2001:db8::1", 0.0), make_attempt("192.0.2.1", 400.0)];
         all[0].established_ms = Some(30.0);
         all[0].request_ms = Some(31.0);
         assert_eq!(attempt_delays_ms(&trace(&all)), [0.0; 0]);
@@ -170,10 +153,10 @@ mod tests {
     #[test]
     fn families_are_listed_by_address_and_not_by_attempt() {
         let all = [
-            attempt("2001:db8::1", 0.0),
-            attempt("2001:db8::1", 10.0),
-            attempt("192.0.2.1", 250.0),
-            attempt("2001:db8::2", 500.0),
+            make_attempt("2001:db8::1", 0.0),
+            make_attempt("2001:db8::1", 10.0),
+            make_attempt("192.0.2.1", 250.0),
+            make_attempt("2001:db8::2", 500.0),
         ];
         let families = order_of_families(&trace(&all), SeenTransport::Tcp);
         assert_eq!(families, [Family::Ipv6, Family::Ipv4, Family::Ipv6]);
@@ -181,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_loser_is_given_up_if_it_is_closed_or_not_begun_again() {
-        let mut all = [attempt("2001:db8::1", 0.0), attempt("192.0.2.1", 250.0)];
+        let mut all = [make_attempt("2001:db8::1", 0.0), make_attempt("192.0.2.1", 250.0)];
         all[1].established_ms = Some(270.0);
         all[1].request_ms = Some(271.0);
         assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
@@ -193,7 +176,7 @@ mod tests {
 
     #[test]
     fn an_attempt_that_was_tried_again_before_the_race_was_won_is_given_up_after_it() {
-        let mut all = [attempt("2001:db8::1", 0.0), attempt("192.0.2.1", 2_000.0)];
+        let mut all = [make_attempt("2001:db8::1", 0.0), make_attempt("192.0.2.1", 2_000.0)];
         (all[0].tries, all[0].last_try_ms) = (2, 1_000.0);
         (all[1].established_ms, all[1].request_ms) = (Some(2_004.0), Some(2_004.5));
         assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
@@ -201,7 +184,7 @@ mod tests {
 
     #[test]
     fn further_connections_to_the_winner_are_no_losers() {
-        let mut all = [attempt("2001:db8::1", 0.0), attempt("2001:db8::1", 1.0)];
+        let mut all = [make_attempt("2001:db8::1", 0.0), make_attempt("2001:db8::1", 1.0)];
         all[0].established_ms = Some(4.0);
         all[0].request_ms = Some(4.5);
         all[1].established_ms = Some(5.0);
@@ -210,11 +193,12 @@ mod tests {
 
     #[test]
     fn an_attempt_that_an_earlier_one_outran_shows_no_order() {
-        let mut won = [attempt("192.0.2.1", 0.0)];
+        let mut won = [make_attempt("192.0.2.1", 0.0)];
         (won[0].request_ms, won[0].content_ms) = (Some(4.0), Some(8.0));
         assert_eq!(takes_turns(&trace(&won)), None);
-        let six = |at: u8, begun_ms: f64| attempt(&format!("2001:db8::{at}"), begun_ms);
-        let mut late = [six(1, 0.0), six(2, 250.0), six(3, 500.0), attempt("192.0.2.1", 750.0)];
+        let six = |at: u8, begun_ms: f64| make_attempt(&format!("2001:db8::{at}"), begun_ms);
+        let mut late =
+            [six(1, 0.0), six(2, 250.0), six(3, 500.0), make_attempt("192.0.2.1", 750.0)];
         assert_eq!(takes_turns(&trace(&late)), Some(false));
         late.iter_mut().for_each(|of| of.begun_ms /= 1_000.0);
         assert_eq!(takes_turns(&trace(&late)), Some(true), "all at once");
@@ -232,7 +216,7 @@ mod tests {
         };
         let late = ClientTrace {
             queries: vec![query("AAAA", 0.0, 1_004.0), query("A", 1_004.0, 1_008.0)],
-            attempts: vec![attempt("192.0.2.1", 1_008.5)],
+            attempts: vec![make_attempt("192.0.2.1", 1_008.5)],
             ..ClientTrace::default()
         };
         assert_eq!(wait_beyond_answer_ms(&late, "A"), Some(1_004.5));

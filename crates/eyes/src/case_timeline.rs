@@ -162,31 +162,18 @@ fn last_moment(typical: &ClientTrace, rows: &[TimelineRow]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn attempt(address: &str, begun_ms: f64) -> SeenAttempt {
-        let address: IpAddr = address.parse().unwrap();
-        SeenAttempt {
-            address,
-            family: Family::of(address),
-            transport: SeenTransport::Tcp,
-            from_port: 1,
-            begun_ms,
-            tries: 1,
-            established_ms: None,
-            failed_ms: None,
-            request_ms: None,
-            content_ms: None,
-            closed_ms: None,
-        }
-    }
+    use crate::client_trace::make_attempt;
 
     /// A start in which IPv6 is silent and the content comes over IPv4 at this time.
     fn start(content_ms: f64) -> ClientTrace {
-        let mut won = attempt("192.0.2.1", content_ms - 10.0);
+        let mut won = make_attempt("192.0.2.1", content_ms - 10.0);
         won.established_ms = Some(content_ms - 5.0);
         won.request_ms = Some(content_ms - 4.0);
         won.content_ms = Some(content_ms);
-        ClientTrace { attempts: vec![attempt("2001:db8::1", 5.0), won], ..ClientTrace::default() }
+        ClientTrace {
+            attempts: vec![make_attempt("2001:db8::1", 5.0), won],
+            ..ClientTrace::default()
+        }
     }
 
     #[test]
@@ -203,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_again_and_never_answered_has_no_end() {
-        let mut silent = attempt("2001:db8::1", 10.0);
+        let mut silent = make_attempt("2001:db8::1", 10.0);
         silent.tries = 5;
         let start = ClientTrace { attempts: vec![silent], ..ClientTrace::default() };
         let drawn = draw_case(&CaseResult::of("dead-ipv6", vec![start])).unwrap();

@@ -346,7 +346,8 @@ fn most_missed(all: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client_trace::{SeenAttempt, SeenQuery, SeenTransport};
+    use crate::client_trace::make_attempt;
+    use crate::client_trace::{SeenAttempt, SeenQuery};
     use crate::eyes_case::EyesCase;
 
     #[test]
@@ -365,24 +366,6 @@ mod tests {
         SeenQuery { kind: kind.to_owned(), sent_ms, answered_ms, rcode, times: 1 }
     }
 
-    fn attempt(address: &str, begun_ms: f64) -> SeenAttempt {
-        let address: std::net::IpAddr = address.parse().unwrap();
-        SeenAttempt {
-            address,
-            family: Family::of(address),
-            transport: SeenTransport::Tcp,
-            from_port: 1,
-            begun_ms,
-            tries: 1,
-            last_try_ms: begun_ms,
-            established_ms: None,
-            failed_ms: None,
-            request_ms: None,
-            content_ms: None,
-            closed_ms: None,
-        }
-    }
-
     fn won(of: SeenAttempt, at_ms: f64) -> SeenAttempt {
         let at = Some(at_ms);
         SeenAttempt { established_ms: at, request_ms: at, content_ms: at, ..of }
@@ -398,7 +381,10 @@ mod tests {
     fn by_the_book() -> ClientTrace {
         ClientTrace {
             queries: vec![query("AAAA", 0.0, Some(5.0)), query("A", 0.1, Some(5.0))],
-            attempts: vec![attempt("2001:db8::1", 5.5), won(attempt("192.0.2.1", 255.5), 260.0)],
+            attempts: vec![
+                make_attempt("2001:db8::1", 5.5),
+                won(make_attempt("192.0.2.1", 255.5), 260.0),
+            ],
             ..ClientTrace::default()
         }
     }
@@ -474,7 +460,7 @@ mod tests {
     fn an_attempt_after_both_answers_waited_for_them_whoever_was_asked_first() {
         let mut trace = by_the_book();
         trace.queries = vec![query("AAAA", 0.0, Some(1_004.0)), query("A", 1_004.1, Some(1_008.0))];
-        trace.attempts = vec![won(attempt("2001:db8::1", 1_008.5), 1_012.0)];
+        trace.attempts = vec![won(make_attempt("2001:db8::1", 1_008.5), 1_012.0)];
         assert_eq!(state_of("no-wait-for-aaaa", "aaaa-late-1000", &trace), ClauseState::NotMet);
     }
 

@@ -134,3 +134,23 @@ impl SeenAttempt {
         [self.failed_ms, self.closed_ms].into_iter().flatten().any(|over| over <= at_ms)
     }
 }
+
+/// Returns an attempt over TCP of which nothing has been heard.
+#[cfg(test)]
+pub(crate) fn make_attempt(address: &str, begun_ms: f64) -> SeenAttempt {
+    let address: IpAddr = address.parse().expect("an address");
+    SeenAttempt {
+        address,
+        family: Family::of(address),
+        transport: SeenTransport::Tcp,
+        from_port: 1,
+        begun_ms,
+        tries: 1,
+        last_try_ms: begun_ms,
+        established_ms: None,
+        failed_ms: None,
+        request_ms: None,
+        content_ms: None,
+        closed_ms: None,
+    }
+}

@@ -188,6 +188,8 @@ mod tests {
 
     use super::*;
     use crate::clause::ClauseFinding;
+    use crate::client_profile::{AttemptDelay, ClientProfile};
+    use crate::eyes_case::SiteScheme;
     use crate::figures::CaseFigures;
 
     fn case(name: &str, survived: u32, content_ms: &[f64], delays_ms: &[f64]) -> CaseResult {
@@ -216,7 +218,15 @@ mod tests {
             started: String::new(),
             elapsed_s: 1.0,
             environment: environment(Vec::new()),
+            scheme: SiteScheme::Http,
             command: vec!["x".to_owned()],
+            served_on: None,
+            profile: ClientProfile {
+                attempt_delay: TimeSpread::of([250.0, 260.0, 300.0])
+                    .map(|all| AttemptDelay { all, is_fixed: false }),
+                ..ClientProfile::default()
+            },
+            warnings: Vec::new(),
             cases: vec![
                 case("healthy", 3, &[10.0, 12.0, 11.0], &[]),
                 case("dead-ipv6", 3, &[260.0, 270.0, 265.0], &[250.0, 260.0]),
@@ -242,7 +252,7 @@ mod tests {
             ("content", "dead-ipv6", Ok(0.265)),
             ("content_max", "dead-ipv6", Ok(0.27)),
             ("attempt_delay", "dead-ipv6", Ok(0.255)),
-            ("attempt_delay", "", Ok(0.2775)),
+            ("attempt_delay", "", Ok(0.26)),
             ("attempt_delay_max", "", Ok(0.3)),
             ("over_ipv6", "slow-500", Ok(0.5)),
             ("addresses", "healthy", Ok(0.0)),

@@ -1,26 +1,12 @@
 use super::*;
-use crate::client_trace::{SeenAttempt, SeenQuery};
+use crate::client_trace::{SeenAttempt, SeenQuery, make_attempt};
 
 fn query(kind: &str, sent_ms: f64, answered_ms: Option<f64>) -> SeenQuery {
     SeenQuery { kind: kind.to_owned(), sent_ms, answered_ms, rcode: None, times: 1 }
 }
 
 fn attempt(address: &str, transport: SeenTransport, begun_ms: f64) -> SeenAttempt {
-    let address: std::net::IpAddr = address.parse().unwrap();
-    SeenAttempt {
-        address,
-        family: Family::of(address),
-        transport,
-        from_port: 1,
-        begun_ms,
-        tries: 1,
-        last_try_ms: begun_ms,
-        established_ms: None,
-        failed_ms: None,
-        request_ms: None,
-        content_ms: None,
-        closed_ms: None,
-    }
+    SeenAttempt { transport, ..make_attempt(address, begun_ms) }
 }
 
 fn tcp(address: &str, begun_ms: f64) -> SeenAttempt {
