@@ -12,8 +12,10 @@ use crate::behaviour::{
 };
 use crate::client_trace::{CaseTraces, ClientTrace};
 
-/// The least share of starts that must show a clause for it to be met.
-const LEAST_SHARE: f64 = 0.9;
+/// The largest share of starts that may miss a clause that is met.
+const MOST_MISSED: f64 = 0.1;
+/// Of as many starts one may miss it whatever its share: a busy machine may have disturbed it.
+const STARTS_WITH_OUTLIER: usize = 5;
 /// What a client may take to act, in milliseconds, beside what the clause allows: timers fire late on a busy
 /// machine.
 const SLACK_MS: f64 = 50.0;
@@ -23,6 +25,9 @@ const EARLY_MS: f64 = 2.0;
 /// Who waits longer than this for an answer that is 1,000 ms late waits for it, in milliseconds: browsers take
 /// up to 200 ms from the answers to the first attempt where none is late.
 const LONGEST_WAIT_MS: f64 = 500.0;
+/// The recommended resolution delay, in milliseconds, less what a client's timer may be early by
+/// (RFC 8305, 8).
+const RESOLUTION_DELAY_MS: f64 = 50.0 - EARLY_MS;
 /// The delay between attempts must not be less, in milliseconds (RFC 8305, 8).
 const ABSOLUTE_MINIMUM_MS: f64 = 10.0;
 /// The recommended least delay between attempts, in milliseconds (RFC 8305, 8).
@@ -170,7 +175,12 @@ pub const CLAUSES: [Clause; 17] = [
         level: ClauseLevel::Should,
         asks: "The answer for A waits about 50 ms for that for AAAA.",
         cases: &["aaaa-late-30"],
-        shows: |trace| Some(trace.attempts.first()?.family == Family::Ipv6),
+        shows: |trace| {
+            let (aaaa, a) = (trace.query("AAAA")?.answered_ms?, trace.query("A")?.answered_ms?);
+            // On a busy machine the answer may come later than the lab sends it.
+            (aaaa - a <= RESOLUTION_DELAY_MS)
+                .then_some(trace.attempts.first()?.family == Family::Ipv6)
+        },
     },
     Clause {
         name: "no-wait-for-aaaa",
@@ -316,7 +326,7 @@ fn judge_clause(clause: &Clause, traces: &CaseTraces) -> ClauseFinding {
     let met = shown.iter().filter(|of| **of).count();
     let state = match shown.len() {
         0 => ClauseState::NotShown,
-        all if met as f64 >= LEAST_SHARE * all as f64 => ClauseState::Met,
+        all if (all - met) as f64 <= most_missed(all) => ClauseState::Met,
         _ => ClauseState::NotMet,
     };
     ClauseFinding {
@@ -325,6 +335,12 @@ fn judge_clause(clause: &Clause, traces: &CaseTraces) -> ClauseFinding {
         met: met as u32,
         shown: shown.len() as u32,
     }
+}
+
+/// Returns in how many of all starts a clause may be missed that is met.
+fn most_missed(all: usize) -> f64 {
+    let outlier: f64 = if all >= STARTS_WITH_OUTLIER { 1.0 } else { 0.0 };
+    outlier.max(MOST_MISSED * all as f64)
 }
 
 #[cfg(test)]
@@ -446,5 +462,21 @@ mod tests {
         trace.queries = vec![query("AAAA", 0.0, Some(1_004.0)), query("A", 1_004.1, Some(1_008.0))];
         trace.attempts = vec![won(make_attempt("2001:db8::1", 1_008.5), 1_012.0)];
         assert_eq!(state_of("no-wait-for-aaaa", "aaaa-late-1000", &trace), ClauseState::NotMet);
+    }
+
+    #[test]
+    fn one_of_five_starts_may_be_an_outlier_and_one_of_two_not() {
+        let allowed = [1, 2, 4, 5, 19, 20, 50].map(most_missed).map(|most| most as usize);
+        assert_eq!(allowed, [0, 0, 0, 1, 1, 2, 5]);
+    }
+
+    #[test]
+    fn a_late_answer_of_the_lab_is_no_occasion_for_the_resolution_delay() {
+        let mut trace = by_the_book();
+        trace.queries[0].answered_ms = Some(34.0);
+        trace.attempts.remove(0);
+        assert_eq!(state_of("resolution-delay", "aaaa-late-30", &trace), ClauseState::NotMet);
+        trace.queries[0].answered_ms = Some(66.0);
+        assert_eq!(state_of("resolution-delay", "aaaa-late-30", &trace), ClauseState::NotShown);
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -15,6 +16,7 @@ use hickory_proto::rr::rdata::{HTTPS, SVCB};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 use sixmark_lab::Host;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::poll::readable;
 use sixmark_units::family::Family;
 
 use crate::case_lab::{SITE, hinted_address, names_address, site_addresses};
@@ -52,7 +54,7 @@ impl CaseNameServer {
     ) -> Result<CaseNameServer, CommandError> {
         let listen = || {
             let socket = UdpSocket::bind((names_address(), PORT))?;
-            socket.set_read_timeout(Some(LOOK))?;
+            socket.set_nonblocking(true)?;
             Ok(socket)
         };
         let cannot = |error: io::Error| {
@@ -89,9 +91,8 @@ fn serve_names(socket: &UdpSocket, case: &EyesCase, ends: &AtomicBool) {
             waiting.pop();
         }
         let next = waiting.peek().map_or(LOOK, |of| of.0.0.saturating_duration_since(now));
-        // A timeout of zero would be none.
-        let wait = next.clamp(Duration::from_micros(100), LOOK);
-        if socket.set_read_timeout(Some(wait)).is_err() {
+        // The timeout of a socket counts ticks of the kernel, by which answers would be late.
+        if readable([socket.as_fd()], Some(next.min(LOOK))).is_err() {
             return;
         }
         let Ok((length, from)) = socket.recv_from(&mut query) else { continue };

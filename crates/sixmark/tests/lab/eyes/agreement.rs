@@ -25,6 +25,7 @@ fn fate(of: SiteAddressFate) -> CandidateFates {
     CandidateFates::of_tcp(match of {
         SiteAddressFate::Answers(ms) => AddressFate::Connects(ROUND_TRIP_MS + f64::from(ms)),
         SiteAddressFate::Stalls => AddressFate::Connects(ROUND_TRIP_MS),
+        SiteAddressFate::Loses(_) => panic!("what is lost is left to chance"),
         SiteAddressFate::Silent => AddressFate::Silent,
         SiteAddressFate::Refuses | SiteAddressFate::Unreachable => {
             AddressFate::Fails(ROUND_TRIP_MS)
