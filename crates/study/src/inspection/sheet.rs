@@ -112,8 +112,8 @@ fn headline(result: &InspectionResult) -> SheetHeadline {
     let of_paper = || result.claims.iter().filter(|claim| claim.of_paper);
     let own = || result.claims.iter().filter(|claim| !claim.of_paper);
     let notes = [
-        ("Not so in the paper's words", list(of_paper(), ClaimAnswer::DoesNotHold)),
-        ("Not as documented", list(own(), ClaimAnswer::DoesNotHold)),
+        ("Claims of the paper that do not hold", list(of_paper(), ClaimAnswer::DoesNotHold)),
+        ("Documentations that do not hold", list(own(), ClaimAnswer::DoesNotHold)),
         ("Undecided", list(result.claims.iter(), ClaimAnswer::Undecided)),
     ];
     let notes =

@@ -62,11 +62,14 @@ impl ReadyClient {
         &self.version
     }
 
-    /// Returns the words of its command as documents have them.
+    /// Returns the words of its command as documents have them, without the paths of this machine.
     pub(super) fn shown_words(&self) -> Vec<String> {
         let folder = self.folder.display().to_string();
         let mut words: Vec<String> =
             self.words.iter().map(|word| word.replace(&folder, "FOLDER")).collect();
+        if let Some(name) = self.words.first().and_then(|word| Path::new(word).file_name()) {
+            words[0] = name.to_string_lossy().into_owned();
+        }
         if let ClientStart::Browser(browser) = self.client.start {
             words.extend(browser.arguments(Path::new("PROFILE"), "{url}"));
         }
