@@ -95,12 +95,11 @@ fn write_quic(race: QuicRace) -> String {
 }
 
 fn write_stall(survives: bool) -> String {
-    if survives {
-        "begins another attempt"
-    } else {
-        "waits on: a connection counts without its handshake"
-    }
-    .to_owned()
+    let answer = match survives {
+        true => "another attempt begins",
+        false => "no further attempt: an established connection counts",
+    };
+    answer.to_owned()
 }
 
 fn write_memory(remembers: bool) -> String {
