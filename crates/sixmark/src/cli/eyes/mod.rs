@@ -161,8 +161,9 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     args.output.check_files()?;
     let served = args.serve.as_deref().map(ServedLink::of).transpose()?;
     let client = args.client(served.as_ref());
-    let (cases, program) = (args.cases()?, client.find()?);
+    let cases = args.cases()?;
     let gates = args.output.gates(&cases.iter().map(|case| case.name).collect::<Vec<_>>())?;
+    let program = client.find()?;
     let rights = match lab::enclose()? {
         Ok(rights) => rights,
         Err(status) => return Ok(status),
