@@ -30,7 +30,7 @@ for AAAA comes 1 s late, the answer for A comes 1 s late, and of four addresses 
 of IPv4 answers. A capture beside the client shows its queries and its attempts to connect. What it does is \
 compared with the paper's table, and for clients that the paper does not have, with their documentation. \
 Small programs for libraries are built here, without a network, where the tool chain is installed; a client \
-that is not here is left out with the reason.";
+that is not here is omitted, with the reason.";
 /// How often each client is started in each case: the fewest starts that decide a claim by a count.
 pub const REPETITIONS: u32 = 4;
 /// The same in the short form, which has the clients of the paper alone.

@@ -127,7 +127,7 @@ fn show_event(progress: ProgressForm, event: &InspectionEvent<'_>) {
             if is_line(progress) {
                 repaint("");
             }
-            return complain(&format!("{} is left out: {}", of.label, of.reason));
+            return complain(&format!("{} is omitted: {}", of.label, of.reason));
         }
         InspectionEvent::Prepares(label) => format!("prepares {label}"),
         InspectionEvent::Starts { number, all, label, about } => {
