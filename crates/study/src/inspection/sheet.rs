@@ -354,8 +354,7 @@ fn stands_in(of: &InspectionClaim) -> &str {
 }
 
 fn left_out(result: &InspectionResult) -> Vec<Block> {
-    let line =
-        |of: &LeftOutClient| Block::Text(format!("{} is omitted: {}.", of.label, of.reason));
+    let line = |of: &LeftOutClient| Block::Text(format!("{} is omitted: {}.", of.label, of.reason));
     result.left_out.iter().map(line).collect()
 }
 
