@@ -229,6 +229,7 @@ fn every_warning_is_documented() {
         include_str!("../../../watch/src/warnings.rs"),
         include_str!("../../../document/src/provenance.rs"),
         include_str!("../../../vitals/src/warnings.rs"),
+        include_str!("../../../eyes/src/client_warnings.rs"),
     );
     let calls = source.split("warning(").skip(1).filter(|call| !call.starts_with("code: &str"));
     let code = |call: &'static str| call.trim_start().strip_prefix('"')?.split('"').next();
