@@ -7,6 +7,9 @@ use crate::client_trace::{ClientTrace, SeenAttempt, SeenTransport};
 /// Attempts that begin within this time of one another begin together, in milliseconds: a client needs some
 /// time for a system call.
 const TOGETHER_MS: f64 = 2.0;
+/// Who waits longer than this for an answer that is 1,000 ms late waits for it, in milliseconds: browsers take
+/// up to 200 ms from the answers to the first attempt where none is late.
+pub const LONGEST_WAIT_MS: f64 = 500.0;
 /// What a client may take to give its other attempts up once one has won, in milliseconds.
 const TO_GIVE_UP_MS: f64 = 100.0;
 

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use sixmark_units::family::Family;
 
 use crate::behaviour::{
-    attempt_delays_ms, delays_after_failure_ms, first_attempts, losers, order_of_families,
+    LONGEST_WAIT_MS, attempt_delays_ms, delays_after_failure_ms, first_attempts, losers,
+    order_of_families, wait_beyond_answer_ms,
 };
-use crate::client_trace::{CaseTraces, ClientTrace, SeenTransport};
+use crate::client_trace::{CaseTraces, ClientTrace, SeenAttempt, SeenTransport};
 use crate::figures::TimeSpread;
 
 /// Delays whose medians by case are within this time of one another are one delay, in milliseconds: a timer
@@ -18,9 +19,6 @@ use crate::figures::TimeSpread;
 const SAME_DELAY_MS: f64 = 10.0;
 /// The same as a share of the longest.
 const SAME_DELAY_SHARE: f64 = 0.1;
-/// Who waits as long as this for an answer, in milliseconds, waits for it, and not for a resolution delay
-/// (RFC 8305, 8: 50 ms).
-const LONG_WAIT_MS: f64 = 900.0;
 
 /// What a client does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,8 +28,10 @@ pub struct ClientProfile {
     pub query_order: Option<Vec<String>>,
     /// The family of its first attempt where both answer alike, of most starts.
     pub first_family: Option<Family>,
-    /// What it does while the answer for AAAA is missing, and that for A is there.
+    /// What it does while the answer for AAAA is 1 s late, and that for A is there.
     pub without_aaaa: Option<AnswerWait>,
+    /// What it does if no answer for AAAA comes, and that for A is there.
+    pub never_aaaa: Option<AnswerWait>,
     /// What it does while the answer for A is missing, and that for AAAA is there.
     pub without_a: Option<AnswerWait>,
     /// What it does while the answer for HTTPS is missing, and those for addresses are there; null if it
@@ -59,9 +59,10 @@ pub struct ClientProfile {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerWait {
-    /// The time from the other answer to the first attempt; null if no start made one.
+    /// The time to the first attempt, beyond what the other answer took, counted from the first query on; null
+    /// if no start made one after it.
     pub waited: Option<TimeSpread>,
-    /// The starts that waited until the missing answer came, for 900 ms at least, or made no attempt.
+    /// The starts that waited for more than 500 ms, or made no attempt.
     pub waited_for_it: u32,
     /// All starts.
     pub starts: u32,
@@ -73,8 +74,9 @@ pub struct AnswerWait {
 pub struct AttemptDelay {
     /// All delays.
     pub all: TimeSpread,
-    /// Whether it is the same in each case and between all attempts, within 10 ms or 10 %.
-    pub is_fixed: bool,
+    /// Whether it is the same in each case and between all attempts, within 10 ms or 10 %; null if there is
+    /// one case and one delay in each of its starts, which can't show it.
+    pub is_fixed: Option<bool>,
 }
 
 /// The end of attempts that lost.
@@ -108,7 +110,8 @@ impl ClientProfile {
             first_family: most(
                 starts(traces, &["healthy"]).filter_map(|of| Some(of.attempts.first()?.family)),
             ),
-            without_aaaa: wait_without(traces, &["aaaa-late-1000", "aaaa-dropped"], "A", "AAAA"),
+            without_aaaa: wait_without(traces, &["aaaa-late-1000"], "A", "AAAA"),
+            never_aaaa: wait_without(traces, &["aaaa-dropped"], "A", "AAAA"),
             without_a: wait_without(traces, &["a-late-1000"], "AAAA", "A"),
             without_https: wait_without(
                 traces,
@@ -130,11 +133,13 @@ impl ClientProfile {
             quic: quic_race(traces),
             survives_stall: most(
                 starts(traces, &["stalled-ipv6"])
-                    .filter(|of| of.attempts.first().is_some_and(|of| of.established_ms.is_some()))
+                    .filter(|of| of.attempts.first().is_some_and(meets_stall))
                     .map(|of| of.content_ms().is_some()),
             ),
             remembers_outcome: most(
                 starts(traces, &["dead-ipv6-again"])
+                    // Who always begins with IPv4 has nothing to remember.
+                    .filter(|_| begins_with_ipv6(traces))
                     .filter_map(|of| Some(of.attempts.first()?.family == Family::Ipv4)),
             ),
         }
@@ -146,6 +151,18 @@ fn starts<'a>(
     cases: &'a [&str],
 ) -> impl Iterator<Item = &'a ClientTrace> + Clone {
     cases.iter().filter_map(|case| traces.get(*case)).flatten()
+}
+
+/// Returns true if an attempt met the address whose connections stall: those over IPv4 do not.
+fn meets_stall(first: &SeenAttempt) -> bool {
+    first.family == Family::Ipv6 && first.established_ms.is_some()
+}
+
+/// Returns true if most starts without a history begin with IPv6.
+fn begins_with_ipv6(traces: &CaseTraces) -> bool {
+    let first = starts(traces, &["healthy", "dead-ipv6"])
+        .filter_map(|of| Some(of.attempts.first()?.family));
+    most(first) == Some(Family::Ipv6)
 }
 
 /// Returns the value that occurs most often, the first of several.
@@ -176,15 +193,13 @@ fn wait_without(
     let mut waited = Vec::new();
     let (mut all, mut waited_for_it) = (0, 0);
     for trace in starts(traces, cases) {
-        let (Some(there), Some(missing)) = (trace.query(there), trace.query(missing)) else {
+        if trace.query(missing).is_none() || trace.query(there).is_none() {
             continue;
-        };
-        let Some(answered) = there.answered_ms else { continue };
+        }
         all += 1;
-        let first = trace.attempts.first().map(|of| of.begun_ms);
-        waited.extend(first.map(|first| (first - answered).max(0.0)));
-        let until = missing.answered_ms.unwrap_or(f64::INFINITY).min(answered + LONG_WAIT_MS);
-        waited_for_it += u32::from(first.is_none_or(|first| first >= until));
+        let wait = wait_beyond_answer_ms(trace, there).map(|wait| wait.max(0.0));
+        waited.extend(wait);
+        waited_for_it += u32::from(wait.is_none_or(|wait| wait > LONGEST_WAIT_MS));
     }
     (all > 0).then(|| AnswerWait { waited: TimeSpread::of(waited), waited_for_it, starts: all })
 }
@@ -202,7 +217,8 @@ fn attempt_delay(traces: &CaseTraces) -> Option<AttemptDelay> {
     let medians =
         TimeSpread::of(by_number.into_values().filter_map(TimeSpread::of).map(|of| of.median_ms))?;
     let allowed = SAME_DELAY_MS.max(SAME_DELAY_SHARE * medians.largest_ms);
-    Some(AttemptDelay { all, is_fixed: medians.largest_ms - medians.least_ms <= allowed })
+    let is_fixed = medians.largest_ms - medians.least_ms <= allowed;
+    Some(AttemptDelay { all, is_fixed: (medians.count > 1).then_some(is_fixed) })
 }
 
 fn losers_end(traces: &CaseTraces) -> Option<LosersEnd> {

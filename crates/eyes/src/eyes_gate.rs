@@ -223,7 +223,7 @@ mod tests {
             served_on: None,
             profile: ClientProfile {
                 attempt_delay: TimeSpread::of([250.0, 260.0, 300.0])
-                    .map(|all| AttemptDelay { all, is_fixed: false }),
+                    .map(|all| AttemptDelay { all, is_fixed: Some(false) }),
                 ..ClientProfile::default()
             },
             warnings: Vec::new(),

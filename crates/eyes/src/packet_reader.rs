@@ -36,6 +36,8 @@ pub struct ObservedSite {
     pub addresses: Vec<IpAddr>,
     /// The site's ports.
     pub ports: Vec<u16>,
+    /// The least bytes over TCP that are the content.
+    pub content_bytes: u64,
     /// The addresses of its name servers.
     pub name_servers: Vec<IpAddr>,
     /// The addresses of the client; empty if they are not known.
@@ -54,6 +56,8 @@ pub struct PacketReader {
     attempts: BTreeMap<AttemptKey, usize>,
     /// Whether the first data of an attempt was TLS.
     is_tls: BTreeMap<usize, bool>,
+    /// The bytes that arrived over an attempt after its request.
+    received: BTreeMap<usize, u64>,
 }
 
 impl PacketReader {
@@ -65,6 +69,7 @@ impl PacketReader {
             trace: ClientTrace::default(),
             attempts: BTreeMap::new(),
             is_tls: BTreeMap::new(),
+            received: BTreeMap::new(),
         }
     }
 
@@ -158,7 +163,12 @@ impl PacketReader {
             } else if flags.syn() && flags.ack() {
                 of.established_ms.get_or_insert(at_ms);
             } else if has_data && of.request_ms.is_some() {
-                of.content_ms = Some(at_ms);
+                // Session tickets of TLS come behind the handshake, also for a client that asks nothing.
+                let received = self.received.entry(number).or_default();
+                *received += tcp.payload.length as u64;
+                if *received >= self.site.content_bytes {
+                    of.content_ms = Some(at_ms);
+                }
             }
         } else if flags.syn() && !flags.ack() {
             self.take_elsewhere(packet, tcp.destination, false);
@@ -301,7 +311,8 @@ fn rcode_name(code: u16) -> String {
 /// or just before it.
 fn has_application_data(bytes: &[u8]) -> bool {
     let mut rest = bytes;
-    while let [kind, _, _, high, low, behind @ ..] = rest {
+    // A segment that continues a record may begin with any byte, but seldom with a version too.
+    while let [kind, 3, 1..=4, high, low, behind @ ..] = rest {
         match *kind {
             APPLICATION_DATA => return true,
             HANDSHAKE | CHANGE_CIPHER => {}

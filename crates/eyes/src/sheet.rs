@@ -105,14 +105,14 @@ fn headline(result: &EyesResult) -> SheetHeadline {
     }
 }
 
-/// Says when the next attempt begins, and whether that depends on the network.
+/// Says when the next attempt begins, and whether that is one delay.
 fn describe_delay(result: &EyesResult) -> Option<String> {
     let AttemptDelay { all, is_fixed } = result.profile.attempt_delay?;
-    Some(if is_fixed {
+    Some(if is_fixed != Some(false) {
         format!("The next attempt begins after {}.", write_ms(all.median_ms))
     } else {
         let [least, largest] = [all.least_ms, all.largest_ms].map(write_ms);
-        format!("The next attempt begins after {least} to {largest}, which depends on the case.")
+        format!("The next attempt begins after {least} to {largest}.")
     })
 }
 

@@ -19,6 +19,7 @@ fn reader() -> PacketReader {
         name: "www.test".into(),
         addresses: vec![SITE.parse().unwrap()],
         ports: vec![443],
+        content_bytes: 1,
         name_servers: vec![ROUTER.parse().unwrap()],
         client: vec![CLIENT.parse().unwrap()],
     })

@@ -13,9 +13,10 @@ pub(super) fn profile_table(profile: &ClientProfile) -> Table {
     let rows = [
         ("queries", profile.query_order.as_deref().map(write_queries)),
         ("first attempt", profile.first_family.map(|of| format!("over {of}"))),
-        ("AAAA missing, A there", profile.without_aaaa.map(|of| write_wait(of, "AAAA"))),
-        ("A missing, AAAA there", profile.without_a.map(|of| write_wait(of, "A"))),
-        ("HTTPS missing", profile.without_https.map(|of| write_wait(of, "HTTPS"))),
+        ("AAAA 1 s late", profile.without_aaaa.map(|of| write_wait(of, "AAAA"))),
+        ("AAAA never answered", profile.never_aaaa.map(|of| write_wait(of, "AAAA"))),
+        ("A 1 s late", profile.without_a.map(|of| write_wait(of, "A"))),
+        ("HTTPS 1 s late", profile.without_https.map(|of| write_wait(of, "HTTPS"))),
         ("next attempt", profile.attempt_delay.map(write_delay)),
         ("order of addresses", profile.address_order.as_deref().map(write_order)),
         (
@@ -60,10 +61,11 @@ fn write_wait(wait: AnswerWait, missing: &str) -> String {
 fn write_delay(delay: AttemptDelay) -> String {
     let AttemptDelay { all, is_fixed } = delay;
     let range = format!("{} to {}", write_ms(all.least_ms), write_ms(all.largest_ms));
-    if is_fixed {
-        format!("after {}, fixed ({range})", write_ms(all.median_ms))
-    } else {
-        format!("after {range}, not fixed (median {})", write_ms(all.median_ms))
+    let median = write_ms(all.median_ms);
+    match is_fixed {
+        Some(true) => format!("after {median}, fixed ({range})"),
+        Some(false) => format!("after {range}, not fixed (median {median})"),
+        None => format!("after {median} ({range})"),
     }
 }
 
@@ -96,8 +98,8 @@ fn write_quic(race: QuicRace) -> String {
 
 fn write_stall(survives: bool) -> String {
     let answer = match survives {
-        true => "another attempt begins",
-        false => "no further attempt: an established connection counts",
+        true => "gets the content by another attempt",
+        false => "gets no content: an established connection counts",
     };
     answer.to_owned()
 }
