@@ -7,7 +7,7 @@ use sixmark_units::quantity::duration_us;
 
 use crate::clause::{CLAUSES, ClauseState};
 use crate::eyes_result::{CaseResult, EyesResult};
-use crate::figures::TimeSpread;
+use crate::figures::{CaseFigures, TimeSpread};
 
 /// What a figure of gates is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub const EYES_FIGURES: [EyesFigure; 8] = [
         name: "content",
         of: EyesFigureOf::Case,
         kind: TIME,
-        about: "when the content arrives, the median",
+        about: "when the content arrives, the median; it can't be determined if it does not in every start",
     },
     EyesFigure {
         name: "content_max",
@@ -117,6 +117,11 @@ impl GivenFigures for EyesResult {
         let no_content = "no content arrived";
         let no_delay = "no second attempt began before the first was over";
         match figure.name {
+            // The times of the starts with content alone would hide those without.
+            "content" | "content_max" if case()?.figures.survived < case()?.figures.starts => {
+                let CaseFigures { survived, starts, .. } = case()?.figures;
+                Err(missing(&format!("content in {survived} of {starts} starts")))
+            }
             "content" => time(case()?.figures.content, |of| of.median_ms, no_content),
             "content_max" => time(case()?.figures.content, |of| of.largest_ms, no_content),
             "attempt_delay" => time(delay(), |of| of.median_ms, no_delay),
@@ -190,7 +195,6 @@ mod tests {
     use crate::clause::ClauseFinding;
     use crate::client_profile::{AttemptDelay, ClientProfile};
     use crate::eyes_case::SiteScheme;
-    use crate::figures::CaseFigures;
 
     fn case(name: &str, survived: u32, content_ms: &[f64], delays_ms: &[f64]) -> CaseResult {
         let figures = CaseFigures {
@@ -265,6 +269,11 @@ mod tests {
                 ),
             ),
             ("content", "last-alive", Err("last-alive was not watched")),
+            (
+                "content",
+                "slow-500",
+                Err("content(slow-500) was not measured: content in 2 of 3 starts"),
+            ),
         ] {
             let expected = expected.map_err(str::to_owned);
             assert_eq!(result().value(&figure(name, of)), expected, "{name}({of})");

@@ -6,20 +6,18 @@ use sixmark_units::family::Family;
 use crate::behaviour::attempt_delays_ms;
 use crate::client_trace::ClientTrace;
 
-/// The least, the middle and the largest of some times, in milliseconds.
+/// The least, the middle and the largest of some times, in milliseconds; a time from one event to another may be
+/// negative.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeSpread {
     /// How many there are.
     pub count: u32,
     /// The least.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub least_ms: f64,
     /// The median.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub median_ms: f64,
     /// The largest.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub largest_ms: f64,
 }
 

@@ -34,8 +34,8 @@ use output::{EyesOutputArgs, judge_gates, write_outputs};
 const USUAL_REPEAT: u32 = 5;
 /// How often with --quick.
 const QUICK_REPEAT: u32 = 2;
-/// How long a start may take unless --patience says otherwise, in seconds.
-const USUAL_PATIENCE_S: u64 = 15;
+/// How long a start may take unless --patience says otherwise, in seconds: glibc's resolver waits for 15 s.
+const USUAL_PATIENCE_S: u64 = 20;
 
 /// Report what a client does when a family is slow or dead (Happy Eyeballs).
 ///
@@ -88,7 +88,7 @@ pub(super) struct EyesArgs {
     #[arg(long, conflicts_with = "repeat", help_heading = "Measurement")]
     quick: bool,
 
-    /// How long a start may take, in seconds [default: 15]
+    /// How long a start may take, in seconds [default: 20]
     #[arg(long, value_name = "S", help_heading = "Measurement")]
     patience: Option<NonZeroU32>,
 
