@@ -321,6 +321,7 @@ pub fn judge_clauses(traces: &CaseTraces) -> Vec<ClauseFinding> {
 
 fn judge_clause(clause: &Clause, traces: &CaseTraces) -> ClauseFinding {
     let starts = clause.cases.iter().filter_map(|case| traces.get(*case)).flatten();
+    let starts = starts.filter(|trace| trace.lost_packets == 0);
     let shown: Vec<bool> = starts.filter_map(clause.shows).collect();
     let met = shown.iter().filter(|of| **of).count();
     let state = match shown.len() {

@@ -26,6 +26,9 @@ pub struct ClientTrace {
     /// Where else it sent something: the first few.
     #[serde(default)]
     pub elsewhere: Vec<SeenElsewhere>,
+    /// The packets that the capture lost: what is missing here may have been done. No clause is judged by it.
+    #[serde(default)]
+    pub lost_packets: u64,
     /// How it ended; null if it was not started here.
     #[serde(default)]
     pub end: Option<ClientEnd>,

@@ -65,6 +65,14 @@ pub fn client_warnings(traces: &CaseTraces) -> Vec<Warning> {
             format!("the client left {left} when it had ended; they were ended too"),
         ));
     }
+    let lossy = all().filter(|(_, of)| of.lost_packets > 0).count();
+    if lossy > 0 {
+        let count = of_starts(lossy, starts);
+        warnings.push(warning(
+            "capture_dropped",
+            format!("in {count} the capture lost packets; no clause is judged by them"),
+        ));
+    }
     let uncounted = all().filter(|(_, of)| of.uncounted > 0).count();
     if uncounted > 0 {
         let count = of_starts(uncounted, starts);
@@ -116,9 +124,13 @@ mod tests {
         let mut odd = ended(ClientEnd { status: Some(1), ..ClientEnd::default() });
         odd.uncounted = 3;
         odd.end.as_mut().unwrap().processes_left = 2;
+        odd.lost_packets = 1;
         let traces = CaseTraces::from([("healthy".to_owned(), vec![odd])]);
         let codes: Vec<_> = client_warnings(&traces).into_iter().map(|of| of.code).collect();
-        assert_eq!(codes, ["client_silent", "client_left_processes", "attempts_uncounted"]);
+        assert_eq!(
+            codes,
+            ["client_silent", "client_left_processes", "capture_dropped", "attempts_uncounted"]
+        );
         assert!(client_warnings(&CaseTraces::new()).is_empty());
     }
 }

@@ -194,12 +194,13 @@ impl CaseNetwork {
         if is_served {
             let is_stopped = watch_served(&mut ring, &mut reader, options)
                 .map_err(|error| cannot("the client can't be watched", error))?;
-            return Ok((!is_stopped).then(|| reader.trace().clone()));
+            let trace = whole_trace(&ring, &reader)?;
+            return Ok((!is_stopped).then_some(trace));
         }
         let url = site_url(options.scheme());
         let mut command = folder.command(options.client, options.program, options.identity, &url);
         let watched = watch_command(host, &mut command, &mut ring, &mut reader, options)?;
-        let trace = reader.trace().clone();
+        let trace = whole_trace(&ring, &reader)?;
         Ok(watched.map(|end| ClientTrace { end: Some(end), ..trace }))
     }
 
@@ -235,6 +236,12 @@ fn try_place(place: SocketAddr, answers: bool) -> Result<(), CommandError> {
 
 fn cannot(what: &str, error: io::Error) -> CommandError {
     CommandError::Measure(format!("{what}: {error}"))
+}
+
+/// Returns what was seen of a client, with the number of packets that the capture lost.
+fn whole_trace(ring: &PacketRing, reader: &PacketReader) -> Result<ClientTrace, CommandError> {
+    let counts = ring.counts().map_err(|error| cannot("the capture can't be counted", error))?;
+    Ok(ClientTrace { lost_packets: counts.dropped, ..reader.trace().clone() })
 }
 
 /// Has the packets read that were captured since the last time.
