@@ -1,5 +1,7 @@
 //! What the traces of a client show: its delays and its order.
 
+use std::net::IpAddr;
+
 use sixmark_units::family::Family;
 
 use crate::client_trace::{ClientTrace, SeenAttempt, SeenTransport};
@@ -12,6 +14,10 @@ const TOGETHER_MS: f64 = 2.0;
 pub const LONGEST_WAIT_MS: f64 = 500.0;
 /// What a client may take to give its other attempts up once one has won, in milliseconds.
 const TO_GIVE_UP_MS: f64 = 100.0;
+/// The time after which a SYN is sent again for the first time, in milliseconds (RFC 6298, 2).
+const SYN_AGAIN_MS: f64 = 1_000.0;
+/// The most addresses of a family in turn (RFC 8305, 8: First Address Family Count).
+const MOST_IN_TURN: usize = 2;
 
 /// Returns the first attempt to each address over a transport, in the order of time. Browsers open several
 /// connections to an address at the same time, of which each takes part in the same race.
@@ -47,16 +53,13 @@ pub fn attempt_delays_ms(trace: &ClientTrace) -> Vec<f64> {
 }
 
 /// Returns how long after the failure of an attempt the next one began, in milliseconds, for each failure
-/// that another attempt followed before one had won.
+/// that an attempt to another address followed before one had won.
 pub fn delays_after_failure_ms(trace: &ClientTrace) -> Vec<f64> {
-    let failures = trace.attempts.iter().filter_map(|of| of.failed_ms);
+    let failures = trace.attempts.iter().filter_map(|of| Some((of.address, of.failed_ms?)));
     let won_ms = won_ms(trace).unwrap_or(f64::INFINITY);
-    let next = |failed: f64| {
-        let later = trace
-            .attempts
-            .iter()
-            .map(|of| of.begun_ms)
-            .filter(|begun| (failed..won_ms).contains(begun));
+    let next = |(address, failed): (IpAddr, f64)| {
+        let others = trace.attempts.iter().filter(|of| of.address != address);
+        let later = others.map(|of| of.begun_ms).filter(|begun| (failed..won_ms).contains(begun));
         later.min_by(f64::total_cmp).map(|begun| begun - failed)
     };
     failures.filter_map(next).collect()
@@ -83,38 +86,98 @@ pub fn wait_beyond_answer_ms(trace: &ClientTrace, kind: &str) -> Option<f64> {
     (first >= query.answered_ms?).then_some(first - asked - took)
 }
 
-/// Returns the attempts to other addresses that went on when one had won, and whether each of them was given
-/// up: the client closed it, or sent no further packet to begin it.
-pub fn losers(trace: &ClientTrace) -> Vec<(&SeenAttempt, bool)> {
+/// Returns the attempts over TCP to other addresses that went on when one had won, and whether each of them was
+/// given up: the client closed it, or sent no further packet to begin it. `None` if the client ended before that
+/// could be seen: the system closes what a process leaves.
+pub fn losers(trace: &ClientTrace) -> Vec<(&SeenAttempt, Option<bool>)> {
     let (Some(winner), Some(won_ms)) = (trace.winner(), won_ms(trace)) else { return Vec::new() };
     // Browsers open further connections to the address that has won, and keep them.
-    let is_same = |of: &SeenAttempt| {
-        of.address == winner.address && of.transport == winner.transport || of.begun_ms > won_ms
-    };
-    let others = trace.attempts.iter().filter(|of| !is_same(of) && of.failed_ms.is_none());
-    others
-        .map(|of| {
-            let is_tried_on = of.last_try_ms > won_ms + TO_GIVE_UP_MS;
-            let is_given_up = of.closed_ms.is_some() || of.established_ms.is_none() && !is_tried_on;
-            (of, is_given_up)
-        })
-        .collect()
+    let is_same = |of: &SeenAttempt| of.address == winner.address || of.begun_ms > won_ms;
+    let others = trace.attempts.iter().filter(|of| {
+        // When QUIC sends again is up to the client: silence shows nothing.
+        of.transport == SeenTransport::Tcp && !is_same(of) && of.failed_ms.is_none()
+    });
+    // Who is not started here has ended, or is done with the site, when it closes the connection.
+    let closed = winner.closed_ms.filter(|_| trace.end.is_none()).unwrap_or(f64::INFINITY);
+    let ran_until_ms = trace.watched_ms.map_or(0.0, |watched| watched.min(closed));
+    others.map(|of| (of, is_given_up(of, won_ms, ran_until_ms))).collect()
 }
 
-/// Returns true if, after one or two addresses of the first family, one of the other family comes. `None` if
-/// an earlier attempt won.
+/// Returns true if an attempt was given up when another one had won, false if it went on, `None` if the client
+/// ended before either was seen.
+fn is_given_up(of: &SeenAttempt, won_ms: f64, ran_until_ms: f64) -> Option<bool> {
+    let showed = |at_ms: f64| ran_until_ms >= at_ms + TO_GIVE_UP_MS;
+    let Some(established) = of.established_ms else {
+        let is_tried_on = of.last_try_ms > won_ms + TO_GIVE_UP_MS;
+        return if is_tried_on { Some(false) } else { showed(next_try_ms(of)).then_some(true) };
+    };
+    let from_ms = established.max(won_ms);
+    match of.closed_ms.filter(|closed| *closed <= from_ms + TO_GIVE_UP_MS) {
+        Some(closed) => showed(closed).then_some(true),
+        None => showed(from_ms).then_some(false),
+    }
+}
+
+/// Returns when a SYN is sent again at the latest if nothing answers: the interval doubles, or stays the same
+/// for the first few (Linux, tcp_syn_linear_timeouts).
+fn next_try_ms(of: &SeenAttempt) -> f64 {
+    let doubled = 2_f64.powi(of.tries.clamp(1, 8) as i32 - 1);
+    let is_linear =
+        of.tries > 2 && of.last_try_ms - of.begun_ms < SYN_AGAIN_MS * f64::from(of.tries);
+    of.last_try_ms + SYN_AGAIN_MS * if is_linear { 1.0 } else { doubled }
+}
+
+/// Returns until when a client must be watched to see which attempts it gave up when one had won, in
+/// milliseconds from its first packet on.
+pub fn losers_shown_ms(trace: &ClientTrace) -> f64 {
+    let open = losers(trace).into_iter().map(|of| of.0).filter(|of| of.established_ms.is_none());
+    open.map(|of| next_try_ms(of) + 2.0 * TO_GIVE_UP_MS).fold(0.0, f64::max)
+}
+
+/// Returns how long the last attempt was left alone while the client knew other addresses, in milliseconds.
+/// `None` if a connection was established, if the attempt was over, or if the client did not have both answers.
+pub fn left_alone_ms(trace: &ClientTrace) -> Option<f64> {
+    let is_known = |kind: &str| {
+        trace.query(kind).and_then(|of| of.rcode.as_deref()).is_some_and(|code| code == "NOERROR")
+    };
+    let is_established = trace.attempts.iter().any(|of| of.established_ms.is_some());
+    let attempts = first_attempts(trace, SeenTransport::Tcp);
+    let last = attempts.last().filter(|of| !of.is_over_at(f64::INFINITY))?;
+    let is_alone = is_known("AAAA") && is_known("A") && !is_established;
+    is_alone.then_some(trace.watched_ms? - last.begun_ms)
+}
+
+/// Returns true if no more than two addresses of a family are tried in turn while the other has some left.
+/// Addresses of one family alone are in no such order.
+pub fn is_interleaved(order: &[Family]) -> bool {
+    let mut rest = order;
+    while let Some(family) = rest.first() {
+        let run = rest.iter().take_while(|of| *of == family).count();
+        if run == rest.len() {
+            return rest.len() < order.len();
+        }
+        if run > MOST_IN_TURN {
+            return false;
+        }
+        rest = &rest[run..];
+    }
+    false
+}
+
+/// Returns true if the addresses of both families are tried in turn. `None` if that did not show: an earlier
+/// attempt won, or the client was not watched until the end.
 pub fn takes_turns(trace: &ClientTrace) -> Option<bool> {
     let order = first_attempts(trace, SeenTransport::Tcp);
-    let first = order.first()?.family;
-    let other = order.iter().find(|of| of.family != first);
-    match (order.iter().take_while(|of| of.family == first).nth(2), other) {
-        (None, Some(_)) => Some(true),
-        (None, None) => trace.content_ms().is_none().then_some(false),
-        // Who begins all at once has no order.
-        (Some(third), other) => {
-            Some(other.is_some_and(|of| of.begun_ms - third.begun_ms < TOGETHER_MS))
-        }
+    let families: Vec<Family> = order.iter().map(|of| of.family).collect();
+    let first = families.first()?;
+    if families.iter().all(|of| of == first) {
+        let is_shown = trace.content_ms().is_none() && !trace.is_cut_off();
+        return (is_shown || families.len() > MOST_IN_TURN).then_some(false);
     }
+    // Who begins all at once has no order.
+    let is_together =
+        order.windows(2).all(|pair| pair[1].begun_ms - pair[0].begun_ms < TOGETHER_MS);
+    Some(is_together || is_interleaved(&families))
 }
 
 /// Returns true if attempts over different families began together.
@@ -127,6 +190,7 @@ pub fn begins_families_together(trace: &ClientTrace) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client_end::ClientEnd;
     use crate::client_trace::SeenQuery;
     use crate::client_trace::make_attempt;
 
@@ -170,11 +234,30 @@ mod tests {
         let mut all = [make_attempt("2001:db8::1", 0.0), make_attempt("192.0.2.1", 250.0)];
         all[1].established_ms = Some(270.0);
         all[1].request_ms = Some(271.0);
-        assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
+        let given_up = |all: &[SeenAttempt], watched_ms: f64| {
+            let trace = ClientTrace { watched_ms: Some(watched_ms), ..trace(all) };
+            losers(&trace).iter().map(|of| of.1).collect::<Vec<_>>()
+        };
+        assert_eq!(given_up(&all, 1_500.0), [Some(true)]);
+        assert_eq!(given_up(&all, 300.0), [None], "it ended before the next SYN");
         all[0].last_try_ms = 1_000.0;
-        assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [false]);
-        all[0].closed_ms = Some(280.0);
-        assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
+        assert_eq!(given_up(&all, 1_000.0), [Some(false)]);
+        all[0].last_try_ms = 0.0;
+        (all[0].established_ms, all[0].closed_ms) = (Some(500.0), Some(500.1));
+        assert_eq!(given_up(&all, 1_500.0), [Some(true)], "the system resets what is closed");
+        assert_eq!(given_up(&all, 510.0), [None], "it closed all when it ended");
+        all[0].closed_ms = Some(1_400.0);
+        assert_eq!(given_up(&all, 1_500.0), [Some(false)]);
+    }
+
+    #[test]
+    fn a_client_elsewhere_is_done_when_it_closes_the_connection() {
+        let mut all = [make_attempt("2001:db8::1", 0.0), make_attempt("192.0.2.1", 250.0)];
+        (all[1].established_ms, all[1].request_ms) = (Some(270.0), Some(271.0));
+        all[1].closed_ms = Some(290.0);
+        let served = ClientTrace { watched_ms: Some(1_600.0), ..trace(&all) };
+        assert_eq!(losers(&served)[0].1, None);
+        assert_eq!(losers_shown_ms(&served), 1_200.0);
     }
 
     #[test]
@@ -182,7 +265,9 @@ mod tests {
         let mut all = [make_attempt("2001:db8::1", 0.0), make_attempt("192.0.2.1", 2_000.0)];
         (all[0].tries, all[0].last_try_ms) = (2, 1_000.0);
         (all[1].established_ms, all[1].request_ms) = (Some(2_004.0), Some(2_004.5));
-        assert_eq!(losers(&trace(&all)).iter().map(|of| of.1).collect::<Vec<_>>(), [true]);
+        let watched = |watched_ms: f64| ClientTrace { watched_ms: Some(watched_ms), ..trace(&all) };
+        assert_eq!(losers(&watched(3_200.0))[0].1, Some(true));
+        assert_eq!(losers(&watched(2_500.0))[0].1, None);
     }
 
     #[test]
@@ -205,7 +290,44 @@ mod tests {
         assert_eq!(takes_turns(&trace(&late)), Some(false));
         late.iter_mut().for_each(|of| of.begun_ms /= 1_000.0);
         assert_eq!(takes_turns(&trace(&late)), Some(true), "all at once");
-        assert_eq!(takes_turns(&trace(&late[..1])), Some(false), "no fallback");
+        let alone = trace(&late[..1]);
+        assert_eq!(takes_turns(&alone), None, "cut off");
+        let end = ClientEnd { status: Some(7), ..ClientEnd::default() };
+        let ended = ClientTrace { end: Some(end), ..alone };
+        assert_eq!(takes_turns(&ended), Some(false), "no fallback");
+    }
+
+    #[test]
+    fn families_in_turn_are_interleaved_and_one_after_the_other_are_not() {
+        use Family::{Ipv4, Ipv6};
+        for order in [&[Ipv6, Ipv4, Ipv6, Ipv4][..], &[Ipv6, Ipv6, Ipv4, Ipv6], &[Ipv6, Ipv4]] {
+            assert!(is_interleaved(order), "{order:?}");
+        }
+        assert!(is_interleaved(&[Ipv6, Ipv4, Ipv4, Ipv4]), "there is no more of the other");
+        let later = [Ipv6, Ipv4, Ipv4, Ipv4, Ipv6];
+        for order in [&[Ipv6, Ipv6, Ipv6, Ipv4][..], &[Ipv6, Ipv6], &[], &later] {
+            assert!(!is_interleaved(order), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn an_attempt_that_nothing_follows_is_left_alone() {
+        let query = |kind: &str| SeenQuery {
+            kind: kind.to_owned(),
+            sent_ms: 0.0,
+            answered_ms: Some(4.0),
+            rcode: Some("NOERROR".to_owned()),
+            times: 1,
+        };
+        let mut waiting = ClientTrace {
+            queries: vec![query("AAAA"), query("A")],
+            attempts: vec![make_attempt("2001:db8::1", 5.0)],
+            watched_ms: Some(20_005.0),
+            ..ClientTrace::default()
+        };
+        assert_eq!(left_alone_ms(&waiting), Some(20_000.0));
+        waiting.queries.pop();
+        assert_eq!(left_alone_ms(&waiting), None, "it knows no other address");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use sixmark_sheet::BOTH_PLACE;
 use sixmark_sheet::timeline::{BarEnd, MarkKind, Timeline, TimelineBar, TimelineMark, TimelineRow};
 use sixmark_units::family::Family;
 
+use crate::behaviour::losers;
 use crate::client_trace::{ClientTrace, SeenAttempt, SeenQuery, SeenTransport};
 use crate::eyes_case::EyesCase;
 use crate::eyes_result::CaseResult;
@@ -125,27 +126,22 @@ fn address_text(of: IpAddr) -> String {
     of.to_string()
 }
 
-/// Returns when an attempt was over, and how.
+/// Returns when an attempt was over, and how. Of one that lost, the moment when another one had won is its end,
+/// unless it is known to have gone on.
 fn end_of(attempt: &SeenAttempt, typical: &ClientTrace) -> (f64, BarEnd) {
     let won = typical.winner().and_then(|of| of.request_ms);
-    match (attempt.established_ms, attempt.failed_ms, attempt.closed_ms) {
-        // The system resets what is answered after the client closed it.
-        (Some(established), _, Some(_))
-            if attempt.request_ms.is_none() && won.is_some_and(|won| won < established) =>
-        {
-            (won.unwrap_or(established), BarEnd::GivenUp)
+    let lost = losers(typical).into_iter().find(|(of, _)| *of == attempt);
+    match (attempt.established_ms, attempt.failed_ms, lost.map(|of| of.1), won) {
+        (Some(established), _, Some(Some(true)), Some(won)) if won < established => {
+            (won, BarEnd::GivenUp)
         }
-        (Some(established), _, _) => (established, BarEnd::Reached),
-        (None, Some(failed), _) => (failed, BarEnd::Failed),
-        (None, None, Some(closed)) => (closed, BarEnd::GivenUp),
-        // Its first packet was not sent again: the client has closed it when another one won.
-        (None, None, None) if attempt.tries < 2 => {
-            match won.filter(|won| *won > attempt.begun_ms) {
-                Some(won) => (won, BarEnd::GivenUp),
-                None => (attempt.begun_ms, BarEnd::Open),
-            }
-        }
-        (None, None, None) => (attempt.begun_ms, BarEnd::Open),
+        (Some(established), _, _, _) => (established, BarEnd::Reached),
+        (None, Some(failed), _, _) => (failed, BarEnd::Failed),
+        (None, None, Some(None | Some(true)), Some(won)) => (won, BarEnd::GivenUp),
+        (None, None, _, _) => match attempt.closed_ms {
+            Some(closed) => (closed, BarEnd::GivenUp),
+            None => (attempt.begun_ms, BarEnd::Open),
+        },
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use sixmark_units::family::Family;
 
 use crate::behaviour::{
-    LONGEST_WAIT_MS, attempt_delays_ms, begins_families_together, delays_after_failure_ms, losers,
-    takes_turns, wait_beyond_answer_ms,
+    LONGEST_WAIT_MS, attempt_delays_ms, begins_families_together, delays_after_failure_ms,
+    left_alone_ms, losers, takes_turns, wait_beyond_answer_ms,
 };
 use crate::client_trace::{CaseTraces, ClientTrace};
 
@@ -31,6 +31,10 @@ const ABSOLUTE_MINIMUM_MS: f64 = 10.0;
 const MINIMUM_MS: f64 = 100.0;
 /// The recommended longest delay between attempts, in milliseconds (RFC 8305, 8).
 const MAXIMUM_MS: f64 = 2_000.0;
+
+/// The cases in which attempts lose.
+pub(crate) const LOSERS_CASES: &[&str] =
+    &["dead-ipv6", "first-dead", "slow-500", "slow-1000", "slow-2000"];
 
 /// How strongly a clause asks for something (RFC 2119).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -218,7 +222,7 @@ pub const CLAUSES: [Clause; 17] = [
         source: "RFC 8305, 4 and 8",
         level: ClauseLevel::Should,
         asks: "After one or two addresses of a family comes one of the other.",
-        cases: &["dead-ipv6", "last-alive"],
+        cases: &["last-alive"],
         shows: takes_turns,
     },
     Clause {
@@ -250,6 +254,9 @@ pub const CLAUSES: [Clause; 17] = [
         shows: |trace| {
             let delays = attempt_delays_ms(trace);
             let is_usual = |of: &f64| (MINIMUM_MS - EARLY_MS..=MAXIMUM_MS + SLACK_MS).contains(of);
+            if left_alone_ms(trace).is_some_and(|alone| alone > MAXIMUM_MS + SLACK_MS) {
+                return Some(false);
+            }
             (!delays.is_empty()).then(|| delays.iter().all(is_usual))
         },
     },
@@ -277,10 +284,10 @@ pub const CLAUSES: [Clause; 17] = [
         source: "RFC 8305, 5",
         level: ClauseLevel::Should,
         asks: "Once a connection is there, all other attempts are given up.",
-        cases: &["dead-ipv6", "first-dead", "slow-500", "slow-1000", "slow-2000"],
+        cases: LOSERS_CASES,
         shows: |trace| {
-            let losers = losers(trace);
-            (!losers.is_empty()).then(|| losers.iter().all(|(_, is_given_up)| *is_given_up))
+            let shown: Vec<bool> = losers(trace).into_iter().filter_map(|of| of.1).collect();
+            (!shown.is_empty()).then(|| shown.iter().all(|is_given_up| *is_given_up))
         },
     },
     Clause {
@@ -297,7 +304,7 @@ pub const CLAUSES: [Clause; 17] = [
             "lossy-ipv6",
             "hints-dead",
         ],
-        shows: |trace| Some(trace.content_ms().is_some()),
+        shows: tries_all_addresses,
     },
     Clause {
         name: "handshake-counts",
@@ -309,10 +316,24 @@ pub const CLAUSES: [Clause; 17] = [
             // Without TLS there is a request at once, and nothing else to wait for.
             let first = trace.attempts.first()?;
             let is_begun = first.established_ms.is_some() && first.request_ms.is_none();
-            is_begun.then(|| trace.content_ms().is_some())
+            let is_judged = is_begun && !trace.gave_content_up();
+            is_judged.then(|| trace.content_ms().is_some())
         },
     },
 ];
+
+/// Returns whether a client went on to further addresses until one answered. `None` if the first one did, or
+/// if it gave up for another reason or was not watched until its end.
+fn tries_all_addresses(trace: &ClientTrace) -> Option<bool> {
+    let first = trace.attempts.first();
+    if trace.content_ms().is_some() {
+        let is_other = trace.winner()?.address != first?.address;
+        return is_other.then_some(true);
+    }
+    let is_open = trace.attempts.iter().any(|of| !of.is_over_at(f64::INFINITY));
+    let is_judged = !trace.gave_content_up() && !(is_open && trace.is_cut_off());
+    is_judged.then_some(false)
+}
 
 /// Judges each clause by the traces of each case, by its name.
 pub fn judge_clauses(traces: &CaseTraces) -> Vec<ClauseFinding> {
@@ -346,6 +367,7 @@ fn most_missed(all: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client_end::ClientEnd;
     use crate::client_trace::make_attempt;
     use crate::client_trace::{SeenAttempt, SeenQuery};
     use crate::eyes_case::EyesCase;
@@ -385,6 +407,8 @@ mod tests {
                 make_attempt("2001:db8::1", 5.5),
                 won(make_attempt("192.0.2.1", 255.5), 260.0),
             ],
+            watched_ms: Some(1_560.0),
+            end: Some(ClientEnd { status: Some(0), ..ClientEnd::default() }),
             ..ClientTrace::default()
         }
     }
@@ -395,7 +419,7 @@ mod tests {
         for (clause, expected) in [
             ("both-queries", ClauseState::NotShown),
             ("one-at-a-time", ClauseState::Met),
-            ("interleaved", ClauseState::Met),
+            ("interleaved", ClauseState::NotShown),
             ("least-delay", ClauseState::Met),
             ("usual-delay", ClauseState::Met),
             ("losers-end", ClauseState::Met),
@@ -409,7 +433,7 @@ mod tests {
 
     type ClientFault = (&'static str, &'static str, fn(&mut ClientTrace));
 
-    const FAULTS: [ClientFault; 14] = [
+    const FAULTS: [ClientFault; 15] = [
         ("no-wait-for-https", "https-late-1000", |of| {
             of.queries.push(query("HTTPS", 0.0, Some(1_005.0)));
             of.attempts.iter_mut().for_each(|of| of.begun_ms += 1_000.0);
@@ -419,8 +443,12 @@ mod tests {
         ("query-order", "healthy", |of| of.queries.push(query("HTTPS", 1.0, Some(5.0)))),
         ("one-at-a-time", "dead-ipv6", |of| of.attempts[1].begun_ms = 6.0),
         ("aaaa-first", "healthy", |of| of.queries[1].sent_ms = 6.0),
-        ("interleaved", "dead-ipv6", |of| {
+        ("interleaved", "last-alive", |of| {
             of.attempts.truncate(1);
+        }),
+        ("usual-delay", "dead-ipv6", |of| {
+            of.attempts.truncate(1);
+            of.watched_ms = Some(20_000.0);
         }),
         ("least-delay", "dead-ipv6", |of| of.attempts[1].begun_ms = 7.0),
         ("usual-delay", "dead-ipv6", |of| of.attempts[1].begun_ms = 50.0),
@@ -444,6 +472,23 @@ mod tests {
             fault(&mut trace);
             assert_eq!(state_of(clause, case, &trace), ClauseState::NotMet, "{clause}");
         }
+    }
+
+    #[test]
+    fn who_rejects_the_site_or_is_cut_off_is_not_judged() {
+        let mut rejects = by_the_book();
+        (rejects.attempts[1].content_ms, rejects.attempts[1].request_ms) = (None, None);
+        assert_eq!(state_of("all-addresses", "dead-ipv6", &rejects), ClauseState::NotMet);
+        rejects.attempts[1].heard_ms = Some(258.0);
+        assert_eq!(state_of("all-addresses", "dead-ipv6", &rejects), ClauseState::NotShown);
+        let mut waiting = by_the_book();
+        waiting.attempts.truncate(1);
+        assert_eq!(state_of("all-addresses", "dead-ipv6", &waiting), ClauseState::NotMet);
+        waiting.end = Some(ClientEnd::default());
+        assert_eq!(state_of("all-addresses", "dead-ipv6", &waiting), ClauseState::NotShown);
+        let mut at_once = by_the_book();
+        at_once.attempts.remove(0);
+        assert_eq!(state_of("all-addresses", "dead-ipv4", &at_once), ClauseState::NotShown);
     }
 
     #[test]

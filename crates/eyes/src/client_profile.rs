@@ -11,6 +11,7 @@ use crate::behaviour::{
     LONGEST_WAIT_MS, attempt_delays_ms, delays_after_failure_ms, first_attempts, losers,
     order_of_families, wait_beyond_answer_ms,
 };
+use crate::clause::LOSERS_CASES;
 use crate::client_trace::{CaseTraces, ClientTrace, SeenAttempt, SeenTransport};
 use crate::figures::TimeSpread;
 
@@ -83,7 +84,7 @@ pub struct AttemptDelay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LosersEnd {
-    /// The attempts that lost.
+    /// The attempts that lost, of clients that ran for long enough to show what became of them.
     pub all: u32,
     /// Those of them that were closed, or not begun again.
     pub given_up: u32,
@@ -134,6 +135,7 @@ impl ClientProfile {
             survives_stall: most(
                 starts(traces, &["stalled-ipv6"])
                     .filter(|of| of.attempts.first().is_some_and(meets_stall))
+                    .filter(|of| !of.gave_content_up())
                     .map(|of| of.content_ms().is_some()),
             ),
             remembers_outcome: most(
@@ -222,9 +224,8 @@ fn attempt_delay(traces: &CaseTraces) -> Option<AttemptDelay> {
 }
 
 fn losers_end(traces: &CaseTraces) -> Option<LosersEnd> {
-    const CASES: [&str; 5] = ["dead-ipv6", "first-dead", "slow-500", "slow-1000", "slow-2000"];
     let (mut all, mut given_up) = (0, 0);
-    for (_, is_given_up) in starts(traces, &CASES).flat_map(losers) {
+    for is_given_up in starts(traces, LOSERS_CASES).flat_map(losers).filter_map(|of| of.1) {
         all += 1;
         given_up += u32::from(is_given_up);
     }

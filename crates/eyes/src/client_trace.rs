@@ -29,6 +29,9 @@ pub struct ClientTrace {
     /// The packets that the capture lost: what is missing here may have been done. No clause is judged by it.
     #[serde(default)]
     pub lost_packets: u64,
+    /// Until when it ran and was watched; null if nothing was seen of it, or if that is not known.
+    #[serde(default)]
+    pub watched_ms: Option<f64>,
     /// How it ended; null if it was not started here.
     #[serde(default)]
     pub end: Option<ClientEnd>,
@@ -49,6 +52,19 @@ impl ClientTrace {
     pub fn winner(&self) -> Option<&SeenAttempt> {
         let asked = self.attempts.iter().filter(|of| of.request_ms.is_some());
         asked.min_by(|a, b| a.request_ms.unwrap_or(0.0).total_cmp(&b.request_ms.unwrap_or(0.0)))
+    }
+
+    /// Returns true if the client still ran when its time was over: what it would have done later is not known.
+    /// Of a client that was not started here nothing else is known.
+    pub fn is_cut_off(&self) -> bool {
+        self.end.as_ref().is_none_or(|end| end.status.is_none() && end.signal.is_none())
+    }
+
+    /// Returns true if the site answered the client over a connection and it ended all the same, without the
+    /// content: it rejected the certificate, for example. That is not for want of a connection.
+    pub fn gave_content_up(&self) -> bool {
+        let is_heard = self.attempts.iter().any(|of| of.heard_ms.is_some());
+        self.content_ms().is_none() && is_heard && !self.is_cut_off()
     }
 
     /// Returns when the last of the content arrived on a connection that carried a request; `None` if none
@@ -119,6 +135,10 @@ pub struct SeenAttempt {
     pub last_try_ms: f64,
     /// When the other side's first answer arrived: a SYN-ACK, or a packet of QUIC; null without one.
     pub established_ms: Option<f64>,
+    /// When the other side's first data arrived: over TCP the first bytes, over QUIC the first packet; null
+    /// without any.
+    #[serde(default)]
+    pub heard_ms: Option<f64>,
     /// When it failed: a reset, or a router's message that the address can't be reached; null if it did
     /// not.
     pub failed_ms: Option<f64>,
@@ -151,6 +171,7 @@ pub(crate) fn make_attempt(address: &str, begun_ms: f64) -> SeenAttempt {
         tries: 1,
         last_try_ms: begun_ms,
         established_ms: None,
+        heard_ms: None,
         failed_ms: None,
         request_ms: None,
         content_ms: None,

@@ -28,6 +28,12 @@ pub fn silence_note(trace: &ClientTrace) -> Option<String> {
     Some(note)
 }
 
+/// Returns how a client ended, with the last line that it wrote.
+fn describe_end(end: &ClientEnd) -> String {
+    let line = end.last_line.as_ref().map(|line| format!(" ({line})"));
+    end.words() + &line.unwrap_or_default()
+}
+
 fn elsewhere_words(of: &SeenElsewhere) -> String {
     let transport = if of.is_udp { "UDP" } else { "TCP" };
     format!("{}, port {} ({transport})", of.address, of.port)
@@ -46,6 +52,15 @@ pub fn client_warnings(traces: &CaseTraces) -> Vec<Warning> {
             format!(
                 "in {count} the client did not try to connect to the site; in {case} it {note}"
             ),
+        ));
+    }
+    let without: Vec<_> = all().filter(|(_, of)| of.gave_content_up()).collect();
+    if let Some((case, first)) = without.first() {
+        let count = of_starts(without.len(), starts);
+        let end = first.end.as_ref().map(describe_end).unwrap_or_default();
+        warnings.push(warning(
+            "client_without_content",
+            format!("in {count} the site answered and the client ended without the content; in {case} it {end}"),
         ));
     }
     let elsewhere: Vec<_> =
@@ -91,6 +106,7 @@ fn of_starts(count: usize, all: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client_trace::make_attempt;
 
     fn ended(end: ClientEnd) -> ClientTrace {
         ClientTrace { end: Some(end), ..ClientTrace::default() }
@@ -116,6 +132,27 @@ mod tests {
         assert_eq!(
             silence_note(&hangs).unwrap(),
             "did not try to connect until its time was over, and sent packets to 192.0.2.9, port 53 (UDP)"
+        );
+    }
+
+    #[test]
+    fn says_that_a_client_rejected_what_the_site_answered() {
+        let mut rejects = ended(ClientEnd {
+            status: Some(60),
+            last_line: Some("no such issuer".to_owned()),
+            ..ClientEnd::default()
+        });
+        rejects.attempts.push(make_attempt("2001:db8::1", 0.0));
+        rejects.attempts[0].heard_ms = Some(8.0);
+        let traces = CaseTraces::from([("healthy".to_owned(), vec![rejects])]);
+        let [only] = &client_warnings(&traces)[..] else { panic!("one warning") };
+        assert_eq!(
+            (only.code.as_str(), only.message.as_str()),
+            (
+                "client_without_content",
+                "in 1 of 1 start the site answered and the client ended without the content; in healthy it \
+                 ended with status 60 (no such issuer)"
+            )
         );
     }
 

@@ -189,7 +189,7 @@ fn describe_content(of: &CaseResult) -> String {
 #[cfg(test)]
 mod tests {
     use sixmark_document::environment::environment;
-    use sixmark_document::provenance::Tool;
+    use sixmark_document::provenance::{Ended, Tool};
 
     use super::*;
     use crate::clause::ClauseFinding;
@@ -221,6 +221,7 @@ mod tests {
             tool: Tool::of_this_program(),
             started: String::new(),
             elapsed_s: 1.0,
+            ended: Ended::Complete,
             environment: environment(Vec::new()),
             scheme: SiteScheme::Http,
             command: vec!["x".to_owned()],

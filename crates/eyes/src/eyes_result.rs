@@ -1,7 +1,7 @@
 //! `sixmark.eyes/1`: the document that `sixmark eyes` writes.
 
 use serde::{Deserialize, Serialize};
-use sixmark_document::provenance::{Environment, Tool, Warning};
+use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 
 use crate::clause::ClauseFinding;
 use crate::client_profile::ClientProfile;
@@ -27,6 +27,8 @@ pub struct EyesResult {
     /// How long it took, in seconds.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub elapsed_s: f64,
+    /// Why it ended.
+    pub ended: Ended,
     /// The machine on which the client ran.
     pub environment: Environment,
     /// How the site was served.
@@ -54,7 +56,8 @@ pub struct EyesGateResult {
     /// The condition, as written.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub gate: String,
-    /// True if the condition does not hold or cannot be determined.
+    /// True if the condition does not hold or can't be determined: also if the client was not started as often
+    /// as asked for.
     pub failed: bool,
     /// The figures that decided, or what was missing, as human-readable text.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]

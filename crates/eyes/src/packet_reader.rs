@@ -1,7 +1,8 @@
 //! Reading what a client did from the packets at its interface, in the order of time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::time::SystemTime;
 
 use hickory_proto::op::{Message, MessageType};
 use hickory_proto::rr::RecordType;
@@ -22,6 +23,8 @@ const CHANGE_CIPHER: u8 = 20;
 const LONG_HEADER: u8 = 0x80;
 /// The most attempts that are kept: a client that begins more does nothing that more of them would show.
 const MOST: usize = 200;
+/// The most queries whose answers are waited for.
+const MOST_QUERIES: usize = 1_000;
 /// The most other places that are kept.
 const MOST_ELSEWHERE: usize = 5;
 /// The types of ICMP and ICMPv6 by which a router says that an address can't be reached.
@@ -47,6 +50,9 @@ pub struct ObservedSite {
 /// An attempt by its ends: the address of the site, its port, and the client's port.
 type AttemptKey = (SeenTransport, IpAddr, u16, u16);
 
+/// A query by its number, the client's port and the type of record: an answer is to one that was asked.
+type QueryKey = (u16, u16, RecordType);
+
 /// Reads packets.
 #[derive(Debug)]
 pub struct PacketReader {
@@ -58,6 +64,7 @@ pub struct PacketReader {
     is_tls: BTreeMap<usize, bool>,
     /// The bytes that arrived over an attempt after its request.
     received: BTreeMap<usize, u64>,
+    asked: BTreeSet<QueryKey>,
 }
 
 impl PacketReader {
@@ -70,6 +77,7 @@ impl PacketReader {
             attempts: BTreeMap::new(),
             is_tls: BTreeMap::new(),
             received: BTreeMap::new(),
+            asked: BTreeSet::new(),
         }
     }
 
@@ -89,6 +97,14 @@ impl PacketReader {
             Ok(IpPayload::Icmp(icmp)) => self.take_icmp(&packet, &icmp, at_ns),
             _ => {}
         }
+    }
+
+    /// Notes until when the client ran, or was watched if it runs on.
+    pub fn end_watch(&mut self, at: SystemTime) {
+        let since_epoch = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let first = self.first_ns;
+        self.trace.watched_ms =
+            first.map(|first| (since_epoch.as_nanos() as u64).saturating_sub(first) as f64 / 1e6);
     }
 
     /// Returns the time since the client's first packet, in milliseconds.
@@ -124,6 +140,7 @@ impl PacketReader {
             tries: 0,
             last_try_ms: begun_ms,
             established_ms: None,
+            heard_ms: None,
             failed_ms: None,
             request_ms: None,
             content_ms: None,
@@ -162,7 +179,11 @@ impl PacketReader {
                 of.failed_ms.get_or_insert(at_ms);
             } else if flags.syn() && flags.ack() {
                 of.established_ms.get_or_insert(at_ms);
-            } else if has_data && of.request_ms.is_some() {
+            } else if has_data {
+                of.heard_ms.get_or_insert(at_ms);
+                if of.request_ms.is_none() {
+                    return;
+                }
                 // Session tickets of TLS come behind the handshake, also for a client that asks nothing.
                 let received = self.received.entry(number).or_default();
                 *received += tcp.payload.length as u64;
@@ -191,8 +212,7 @@ impl PacketReader {
             }
             IpAddr::V6(address) => address.is_multicast() || address.is_unicast_link_local(),
         };
-        let is_dns = port == DNS && self.site.name_servers.contains(&address);
-        if is_for_all || is_dns || !self.site.client.contains(&packet.source) {
+        if is_for_all || !self.site.client.contains(&packet.source) {
             return;
         }
         let elsewhere = &mut self.trace.elsewhere;
@@ -233,6 +253,7 @@ impl PacketReader {
             let at_ms = self.since_first(at_ns);
             let of = &mut self.trace.attempts[number];
             of.established_ms.get_or_insert(at_ms);
+            of.heard_ms.get_or_insert(at_ms);
             if of.request_ms.is_some() {
                 of.content_ms = Some(at_ms);
             }
@@ -273,6 +294,15 @@ impl PacketReader {
         };
         if name != self.site.name {
             return;
+        }
+        let is_answer = message.metadata.message_type == MessageType::Response;
+        let port = if is_answer { udp.destination } else { udp.source };
+        let asked = (message.metadata.id, port, question.query_type());
+        if is_answer && !self.asked.contains(&asked) {
+            return;
+        }
+        if !is_answer && self.asked.len() < MOST_QUERIES {
+            self.asked.insert(asked);
         }
         let at_ms = self.since_first(at_ns);
         let known = self.trace.queries.iter_mut().find(|of| of.kind == kind);

@@ -23,6 +23,7 @@ use sixmark_sys::packets::{PacketRing, PacketRingSettings};
 use sixmark_units::family::Family;
 use sixmark_wire::Link;
 
+use crate::behaviour::losers_shown_ms;
 use crate::case_lab::{
     CLIENT, ClientPlace, NAMES, ROUTER, SITE, ServedSite, client_address, hinted_address, lab_text,
     names_address, names_address_of, site_addresses,
@@ -40,9 +41,11 @@ use started_client::watch_command;
 
 /// The bytes of each packet that are kept: messages of DNS are read whole.
 const SNAP: u32 = 1_500;
-/// How long the packets are watched after the content arrived: a SYN that was not given
+/// How long the packets are watched at least after the content arrived: a SYN that was not given
 /// up is sent again after 1 s.
 const AFTERWARDS: Duration = Duration::from_millis(1_300);
+/// How long they are watched at most after it.
+const LONGEST_AFTERWARDS: Duration = Duration::from_secs(5);
 /// The interval between two looks at the client.
 const LOOK: Duration = Duration::from_millis(20);
 /// The bytes of the page that clients open.
@@ -139,6 +142,7 @@ impl CaseNetwork {
         // Nobody listens for TCP there: the host resets connections. The way to it is also the first part of
         // that to addresses of which nothing is heard.
         let refuses = Family::BOTH.map(|family| (names_address_of(family), false));
+        // In a lossy network packets of the preparation are lost too.
         let places: Vec<(IpAddr, bool)> = refuses.into_iter().chain(answers).collect();
         self.client()?.within(|| {
             let resolver = format!("nameserver {}\n", names_address());
@@ -224,7 +228,9 @@ impl CaseNetwork {
 
 /// Connects to a place that answers, or that refuses connections.
 fn try_place(place: SocketAddr, answers: bool) -> Result<(), CommandError> {
-    match TcpStream::connect_timeout(&place, PREPARE) {
+    let connect = || TcpStream::connect_timeout(&place, PREPARE);
+    let is_late = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
+    match connect().or_else(|error| if is_late(&error) { connect() } else { Err(error) }) {
         Ok(_) => Ok(()),
         Err(error) if !answers && error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
         Err(error) => Err(CommandError::Measure(format!(
@@ -242,6 +248,14 @@ fn cannot(what: &str, error: io::Error) -> CommandError {
 fn whole_trace(ring: &PacketRing, reader: &PacketReader) -> Result<ClientTrace, CommandError> {
     let counts = ring.counts().map_err(|error| cannot("the capture can't be counted", error))?;
     Ok(ClientTrace { lost_packets: counts.dropped, ..reader.trace().clone() })
+}
+
+/// Returns how long a client is watched after its content arrived, which has just been seen: until the attempts
+/// that lost would have been tried again.
+fn time_afterwards(trace: &ClientTrace) -> Duration {
+    let shown_ms = losers_shown_ms(trace) - trace.content_ms().unwrap_or(0.0);
+    let shown = Duration::from_secs_f64(shown_ms.max(0.0) / 1e3);
+    shown.clamp(AFTERWARDS, LONGEST_AFTERWARDS)
 }
 
 /// Has the packets read that were captured since the last time.

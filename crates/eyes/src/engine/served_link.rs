@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use sixmark_lab::Host;
 use sixmark_sys::command_error::CommandError;
@@ -16,7 +16,7 @@ use sixmark_units::net::Net;
 use crate::case_lab::{CLIENT, client_address, gateway, names_address};
 use crate::packet_reader::PacketReader;
 
-use super::{AFTERWARDS, EyesOptions, LOOK, take_frames};
+use super::{AFTERWARDS, EyesOptions, LOOK, take_frames, time_afterwards};
 
 /// The router's MAC address on the link: it is the same in each case, so that the client's cache of
 /// neighbours stays true. It is locally administered.
@@ -109,9 +109,11 @@ pub(super) fn watch_served(
         }
         if !is_over && trace.content_ms().is_some() {
             is_over = true;
-            until = until.map(|until| until.min(Instant::now() + AFTERWARDS));
+            let afterwards = time_afterwards(reader.trace());
+            until = until.map(|until| until.min(Instant::now() + afterwards));
         }
     }
+    reader.end_watch(SystemTime::now());
     Ok(false)
 }
 

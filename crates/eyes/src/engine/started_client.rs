@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_lab::Host;
 use sixmark_sys::command_error::CommandError;
@@ -17,7 +17,7 @@ use sixmark_units::visible::visible;
 use crate::client_end::ClientEnd;
 use crate::packet_reader::PacketReader;
 
-use super::{AFTERWARDS, EyesOptions, LOOK, cannot, take_frames};
+use super::{AFTERWARDS, EyesOptions, LOOK, cannot, take_frames, time_afterwards};
 
 /// How long packets are watched after the last process of a client has ended: what it sent is captured by then.
 const SETTLE: Duration = Duration::from_millis(60);
@@ -79,12 +79,16 @@ fn watch(
         take_frames(ring, reader);
         if has_ended && !is_gone && processes_in(host.net())?.is_empty() {
             is_gone = true;
+            reader.end_watch(SystemTime::now());
             until = until.min(Instant::now() + SETTLE);
         }
         if !is_over && reader.trace().content_ms().is_some() {
             is_over = true;
-            until = until.min(Instant::now() + AFTERWARDS);
+            until = until.min(Instant::now() + time_afterwards(reader.trace()));
         }
+    }
+    if !is_gone {
+        reader.end_watch(SystemTime::now());
     }
     Ok(false)
 }

@@ -86,7 +86,10 @@ fn write_losers(losers: LosersEnd) -> String {
 }
 
 fn write_quic(race: QuicRace) -> String {
-    let asked = format!("asks over it in {} of {} starts", race.over_quic, race.starts);
+    let asked = match race.starts {
+        0 => "whether it asks over it was not watched".to_owned(),
+        starts => format!("asks over it in {} of {starts} starts", race.over_quic),
+    };
     match race.tcp_after {
         Some(after) if after.median_ms >= 0.0 => {
             format!("tried; TCP begins {} later; {asked}", write_ms(after.median_ms))

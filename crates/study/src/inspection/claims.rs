@@ -6,6 +6,7 @@ mod decide;
 
 use serde::{Deserialize, Serialize};
 use sixmark_design::study_result::ClaimAnswer;
+use sixmark_eyes::figures::TimeSpread;
 
 use super::clients::{CLIENTS, InspectedClient};
 use super::published::{self, PublishedClient, published_clients, read_delay};
@@ -255,13 +256,20 @@ fn resolution_delay_shown(traits: &ClientTraits) -> TraitCount {
     TraitCount { shown: waits.count() as u32, of: traits.waited_for_aaaa.of }
 }
 
-/// Returns the starts whose attempt delay is near the median one.
+/// Returns the starts whose attempt delay is near the median in another network. None could if delays were seen
+/// in one network alone: that does not show whether they depend on it.
 fn fixed_delays(traits: &ClientTraits) -> TraitCount {
-    let mut sorted = traits.attempt_delays_ms.clone();
-    sorted.sort_by(f64::total_cmp);
-    let Some(median) = sorted.get(sorted.len() / 2) else { return TraitCount::default() };
-    let near = sorted.iter().filter(|ms| (**ms - median).abs() <= tolerance_ms(*median));
-    TraitCount { shown: near.count() as u32, of: sorted.len() as u32 }
+    let [slow, silent] = [&traits.attempt_delays_ms, &traits.silent_delays_ms];
+    let (Some(in_slow), Some(in_silent)) =
+        (TimeSpread::of(slow.iter().copied()), TimeSpread::of(silent.iter().copied()))
+    else {
+        return TraitCount::default();
+    };
+    let near = |delays: &[f64], median_ms: f64| {
+        delays.iter().filter(|ms| (**ms - median_ms).abs() <= tolerance_ms(median_ms)).count()
+    };
+    let shown = near(slow, in_silent.median_ms) + near(silent, in_slow.median_ms);
+    TraitCount { shown: shown as u32, of: in_slow.count + in_silent.count }
 }
 
 /// What the abstract says of all clients but Safari: the name, the words, and how it is decided of one.

@@ -1,7 +1,9 @@
 //! What a client does, as counts and times over its starts.
 
 use serde::{Deserialize, Serialize};
-use sixmark_eyes::behaviour::{order_of_families, wait_beyond_answer_ms};
+use sixmark_eyes::behaviour::{
+    attempt_delays_ms, is_interleaved, order_of_families, wait_beyond_answer_ms,
+};
 use sixmark_eyes::client_trace::{ClientTrace, SeenTransport};
 use sixmark_eyes::eyes_result::CaseResult;
 use sixmark_units::family::Family;
@@ -31,7 +33,10 @@ pub struct ClientTraits {
     /// From the first attempt over IPv6 to the first over IPv4, where IPv6 takes 2 s longer, in
     /// milliseconds.
     pub attempt_delays_ms: Vec<f64>,
-    /// Starts without an attempt over IPv4 there, of those that began with IPv6.
+    /// From the first attempt to the second, where all addresses but one are silent, in milliseconds.
+    #[serde(default)]
+    pub silent_delays_ms: Vec<f64>,
+    /// Starts without an attempt over IPv4 where IPv6 takes 2 s longer, of those that began with IPv6.
     pub stayed: TraitCount,
     /// Starts whose first attempt came after the answer for AAAA, of those in which that came 1 s late.
     pub waited_for_aaaa: TraitCount,
@@ -77,6 +82,10 @@ impl ClientTraits {
             over_ipv6: TraitCount::of(winners.map(|of| of.family == Family::Ipv6)),
             aaaa_first: TraitCount::of(alike.iter().filter_map(asks_for_aaaa_first)),
             attempt_delays_ms: slow.iter().filter_map(fallback_ms).collect(),
+            silent_delays_ms: starts(MANY)
+                .iter()
+                .filter_map(|of| attempt_delays_ms(of).first().copied())
+                .collect(),
             stayed: TraitCount::of(slow.iter().filter_map(stays_with_ipv6)),
             waited_for_aaaa: TraitCount::of(
                 starts(AAAA_LATE).iter().filter_map(|of| waits_for_answer(of, "AAAA")),
@@ -92,7 +101,7 @@ impl ClientTraits {
             ipv6_used: used(Family::Ipv6),
             ipv4_used: used(Family::Ipv4),
             interleaved: TraitCount::of(
-                many.iter().filter(|order| !order.is_empty()).map(|order| is_interleaved(order)),
+                many.iter().filter(|order| !order.is_empty()).map(|order| takes_turns(order)),
             ),
         }
     }
@@ -128,9 +137,11 @@ fn waits_for_answer(trace: &ClientTrace, kind: &str) -> Option<bool> {
     Some(query.answered_ms.is_some_and(|answered| answered <= first.begun_ms))
 }
 
-/// Returns true if the families change more than once.
-fn is_interleaved(order: &[Family]) -> bool {
-    order.windows(2).filter(|pair| pair[0] != pair[1]).count() > 1
+/// Returns true if the addresses of both families are tried in turn, and more than one of each is: who tries
+/// one of each alone has no turns.
+fn takes_turns(order: &[Family]) -> bool {
+    let changes = order.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    is_interleaved(order) && changes > 1
 }
 
 #[cfg(test)]
@@ -149,6 +160,7 @@ mod tests {
             tries: 1,
             last_try_ms: begun_ms,
             established_ms: None,
+            heard_ms: None,
             failed_ms: None,
             request_ms: None,
             content_ms: None,
@@ -215,8 +227,8 @@ mod tests {
     #[test]
     fn families_in_turn_are_interleaved_and_one_after_the_other_are_not() {
         use Family::{Ipv4, Ipv6};
-        assert!(is_interleaved(&[Ipv6, Ipv4, Ipv6]));
-        assert!(!is_interleaved(&[Ipv6, Ipv6, Ipv4, Ipv4]));
-        assert!(!is_interleaved(&[]));
+        assert!(takes_turns(&[Ipv6, Ipv4, Ipv6]));
+        assert!(!takes_turns(&[Ipv6, Ipv6, Ipv4, Ipv4]));
+        assert!(!takes_turns(&[Ipv6, Ipv4]));
     }
 }

@@ -6,15 +6,15 @@ use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::ptr;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::check_return;
 use crate::netns::NetNs;
 
 use super::open_pidfd;
 
-/// How often processes are killed that start others meanwhile.
-const ROUNDS: u32 = 200;
+/// How long processes are killed that start others meanwhile, or that the kernel has not ended yet.
+const LONGEST: Duration = Duration::from_secs(10);
 /// The time that killed processes have to go, in each round.
 const ROUND: Duration = Duration::from_millis(5);
 
@@ -37,16 +37,25 @@ pub fn processes_in(net: &NetNs) -> io::Result<Vec<u32>> {
 /// Returns an error if /proc can't be read, or if processes start others faster than they are killed.
 pub fn kill_processes_in(net: &NetNs) -> io::Result<u32> {
     let own = identity_of(net)?;
-    let mut killed = 0;
-    for _ in 0..ROUNDS {
+    let until = Instant::now() + LONGEST;
+    let (mut killed, mut before) = (0, Vec::new());
+    loop {
         let there = processes_in(net)?;
         if there.is_empty() {
             return Ok(killed);
         }
-        killed += there.into_iter().filter(|id| kill_in(*id, own)).count() as u32;
+        if Instant::now() > until {
+            // Of a process that waits for a device the kernel delivers no signal.
+            let has_new = there.iter().any(|id| !before.contains(id));
+            return Err(io::Error::other(match has_new {
+                true => "its processes start others faster than they are killed".to_owned(),
+                false => format!("its process {} does not end when it is killed", there[0]),
+            }));
+        }
+        killed += there.iter().filter(|id| kill_in(**id, own)).count() as u32;
+        before = there;
         sleep(ROUND);
     }
-    Err(io::Error::other("its processes start others faster than they are killed"))
 }
 
 /// What identifies a namespace: a device and an inode.

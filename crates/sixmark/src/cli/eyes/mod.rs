@@ -5,12 +5,11 @@ mod output;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::builder::PossibleValuesParser;
 use sixmark_document::environment::environment;
-use sixmark_document::provenance::Tool;
+use sixmark_document::provenance::{Ended, Tool, Warning, warning};
 use sixmark_eyes::browser_start::WatchedBrowser;
 use sixmark_eyes::clause::judge_clauses;
 use sixmark_eyes::client_profile::ClientProfile;
@@ -180,16 +179,25 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         rights,
         stop: &stop,
     };
-    let traces = watch_all(args.repeat(), cases, &options)?;
+    let asked_starts = cases.len() * args.repeat() as usize;
+    let WatchedStarts { traces, ended, failure } = watch_all(args.repeat(), cases, &options);
+    if traces.is_empty()
+        && let Some(failure) = failure
+    {
+        return Err(failure);
+    }
     let cases: Vec<CaseResult> = CASES
         .iter()
         .filter_map(|case| Some(CaseResult::of(case.name, traces.get(case.name)?.clone())))
         .collect();
     let traces = case_traces(&cases);
+    let starts = traces.values().flatten().count();
+    let early_end = warn_of_early_end(ended, failure.as_ref(), starts, asked_starts);
     let mut result = EyesResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
         started,
+        ended,
         elapsed_s: begin.elapsed().as_secs_f64(),
         environment: environment(Vec::new()),
         scheme: args.scheme(),
@@ -197,14 +205,18 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         served_on: args.serve.clone(),
         profile: ClientProfile::of(&traces),
         clauses: judge_clauses(&traces),
-        warnings: client_warnings(&traces),
+        warnings: client_warnings(&traces).into_iter().chain(early_end).collect(),
         cases,
         gates: Vec::new(),
     };
     result.gates = judge_gates(&gates, &result);
     let warnings = result.warnings.clone();
     let status = write_outputs(&args.output, result)?;
-    if stop.load(Ordering::Relaxed) {
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    if ended == Ended::Interrupted {
+        warn(&warnings);
         return Ok(INTERRUPTED);
     }
     let attempts = traces.values().flatten().map(|of| of.attempts.len()).sum::<usize>();
@@ -234,15 +246,57 @@ fn served_prompt(case: &EyesCase, scheme: SiteScheme) -> String {
     format!("{}: start the client now, open {}{times}", case.name, site_url(scheme))
 }
 
-/// Starts the client in each case as often as is asked for, in random order.
+/// What was seen of a client.
+struct WatchedStarts {
+    traces: BTreeMap<&'static str, Vec<ClientTrace>>,
+    /// Why no more of it was seen.
+    ended: Ended,
+    /// What failed, if it ended for that.
+    failure: Option<CommandError>,
+}
+
+/// Returns what is to be said of a measurement that ended early.
+fn warn_of_early_end(
+    ended: Ended,
+    failure: Option<&CommandError>,
+    starts: usize,
+    asked: usize,
+) -> Option<Warning> {
+    let (code, why) = match (ended, failure) {
+        (Ended::Complete, _) => return None,
+        (Ended::Interrupted, _) => ("interrupted", "a signal ended the command".to_owned()),
+        (Ended::Hopeless, Some(failure)) => ("ended_early", failure.to_string()),
+        (Ended::Hopeless, None) => {
+            ("ended_early", "it asked nothing about the site in the first one".to_owned())
+        }
+    };
+    Some(warning(code, format!("the client was watched in {starts} of {asked} starts: {why}")))
+}
+
+/// Starts the client in each case as often as is asked for, in random order. What was seen until something
+/// fails is kept.
 fn watch_all(
+    repeat: u32,
+    order: Vec<&'static EyesCase>,
+    options: &EyesOptions<'_>,
+) -> WatchedStarts {
+    let mut traces = BTreeMap::new();
+    let (ended, failure) = match watch_starts(repeat, order, options, &mut traces) {
+        Ok(ended) => (ended, None),
+        Err(failure) => (Ended::Hopeless, Some(failure)),
+    };
+    WatchedStarts { traces, ended, failure }
+}
+
+/// Starts the client until all is seen. Returns why it ended.
+fn watch_starts(
     repeat: u32,
     mut order: Vec<&'static EyesCase>,
     options: &EyesOptions<'_>,
-) -> Result<BTreeMap<&'static str, Vec<ClientTrace>>, CommandError> {
+    traces: &mut BTreeMap<&'static str, Vec<ClientTrace>>,
+) -> Result<Ended, CommandError> {
     let seed = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos() as u64);
     let mut random = Random::new(seed, 0);
-    let mut traces: BTreeMap<&'static str, Vec<ClientTrace>> = BTreeMap::new();
     if let WatchedClient::Served(link) = options.client {
         // Standard output may be the document.
         describe_served_link(link).lines().for_each(complain);
@@ -252,22 +306,23 @@ fn watch_all(
             order.swap(last, random.below(last as u64 + 1) as usize);
         }
         for case in &order {
-            let Some(network) = CaseNetwork::build(case, options)? else { return Ok(traces) };
+            let Some(network) = CaseNetwork::build(case, options)? else {
+                return Ok(Ended::Interrupted);
+            };
             if let WatchedClient::Served(_) = options.client {
                 complain(&served_prompt(case, options.scheme()));
             }
             let Some(trace) = network.watch_start(options)? else {
-                complain("interrupted: what was seen until then follows");
-                return Ok(traces);
+                return Ok(Ended::Interrupted);
             };
             let is_first = traces.is_empty();
             let shows_nothing = trace.queries.is_empty() && trace.attempts.is_empty();
             traces.entry(case.name).or_default().push(trace);
             if is_first && shows_nothing {
                 // It is no client of this site: the other starts would take as long, and show as little.
-                return Ok(traces);
+                return Ok(Ended::Hopeless);
             }
         }
     }
-    Ok(traces)
+    Ok(Ended::Complete)
 }

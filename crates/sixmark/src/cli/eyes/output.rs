@@ -2,6 +2,7 @@
 //! status of its gates.
 
 use sixmark_compare::gate::Gate;
+use sixmark_document::provenance::Ended;
 use sixmark_eyes::eyes_gate::gate_names;
 use sixmark_eyes::eyes_result::{EyesGateResult, EyesResult};
 use sixmark_eyes::sheet::eyes_text;
@@ -59,10 +60,15 @@ impl EyesOutputArgs {
     }
 }
 
-/// Evaluates gates: what can't be determined does not hold.
+/// Evaluates gates: what can't be determined does not hold. Nothing is determined by a measurement that ended
+/// early but what fails already.
 pub(super) fn judge_gates(gates: &[Gate], result: &EyesResult) -> Vec<EyesGateResult> {
     let judge = |gate: &Gate| {
-        let (holds, because) = gate.holds_for(result);
+        let (mut holds, mut because) = gate.holds_for(result);
+        if result.ended != Ended::Complete && holds != Some(false) {
+            holds = None;
+            because = "the measurement ended early".to_owned();
+        }
         EyesGateResult { gate: gate.text().to_owned(), failed: holds != Some(true), because }
     };
     gates.iter().map(judge).collect()

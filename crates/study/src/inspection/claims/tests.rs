@@ -11,6 +11,7 @@ fn as_chromium() -> ClientTraits {
         over_ipv6: count(4),
         aaaa_first: count(4),
         attempt_delays_ms: vec![300.4, 301.2, 300.1, 300.9],
+        silent_delays_ms: vec![300.2, 300.4, 301.0, 300.6],
         stayed: count(0),
         waited_for_aaaa: count(4),
         resolution_delays_ms: Vec::new(),
@@ -85,9 +86,17 @@ fn a_client_that_does_the_contrary_has_none_held() {
     for id in OF_CHROMIUM {
         assert_eq!(answer(id), ClaimAnswer::DoesNotHold, "{id}");
     }
+    assert_eq!(answer("only-safari-dynamic-delay"), ClaimAnswer::DoesNotHold);
     assert_eq!(answer("chromium-waits-for-a"), ClaimAnswer::DoesNotHold);
     assert_eq!(answer("only-safari-resolution-delay"), ClaimAnswer::DoesNotHold);
     assert_eq!(answer("only-safari-interleaves"), ClaimAnswer::DoesNotHold);
+}
+
+#[test]
+fn one_network_does_not_show_that_a_delay_depends_on_it() {
+    let one = ClientTraits { silent_delays_ms: Vec::new(), ..as_chromium() };
+    let answer = answers(&[seen("chromium", one)]);
+    assert_eq!(answer("only-safari-dynamic-delay"), ClaimAnswer::NotTested);
 }
 
 #[test]
