@@ -140,8 +140,10 @@ fn case_row(of: &CaseResult) -> Row {
         Some(spread) => SheetCell::Number(write_ms(spread.median_ms), spread.median_ms),
         None => SheetCell::none(),
     };
-    let count =
-        |part: u32, whole: u32| SheetCell::Number(format!("{part} of {whole}"), part.into());
+    let count = |part: u32, whole: u32| match whole {
+        0 => SheetCell::none(),
+        _ => SheetCell::Number(format!("{part} of {whole}"), part.into()),
+    };
     let about = EyesCase::named(&of.case).map_or("", |case| case.about);
     Row::new(
         of.case.as_str(),

@@ -14,7 +14,8 @@ most      how many addresses of each family are tried
 delay     milliseconds from an attempt to the next one, or a list of them, whose last one is repeated
 refused   next: after a failure the next attempt begins at once; wait: after the delay
 earlier   stay: earlier attempts go on beside later ones; end: the next attempt ends the one before
-losers    end: other attempts end once one has won; stay: they are left open for 2 s
+losers    end: other attempts end once one has won; stay: they are left open
+linger    how long it runs on when the content is there, in milliseconds
 won       tls: an attempt over TLS has won after the handshake; tcp: before
 server    the name server, if it is another one
 log       a file, to which the port of each attempt and when it began in milliseconds are added
@@ -32,11 +33,9 @@ import time
 TYPES = {"A": 1, "AAAA": 28, "HTTPS": 65}
 BOOK = {
     "queries": "HTTPS,AAAA,A", "wait": "50", "first": "6", "ahead": "1", "families": "64", "most": "99",
-    "delay": "250", "refused": "next", "earlier": "stay", "losers": "end", "won": "tls",
+    "delay": "250", "refused": "next", "earlier": "stay", "losers": "end", "linger": "0", "won": "tls",
     "patience": "10000", "times": "1", "server": "", "log": "",
 }
-# How long it leaves what it did not close open, in seconds.
-STAY = 2.0
 
 
 def now():
@@ -253,8 +252,7 @@ class Client:
                 address = self.resolver.addresses(self.winner.family)[0]
                 for _ in range(1, int(self.set["times"])):
                     Attempt(self.winner.family, address, self.port, None, self.host).socket.close()
-                if self.set["losers"] == "stay":
-                    time.sleep(STAY)
+                time.sleep(int(self.set["linger"]) / 1e3)
                 return 0
         return 28
 

@@ -1,5 +1,6 @@
 //! Behaviours and faults of a client that is made to have them: each is recognised, and none is invented.
 
+use sixmark_eyes::clause::ClauseState;
 use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_testkit::eyes_client::EyesClient;
 use sixmark_testkit::lab::without;
@@ -35,7 +36,7 @@ fn delay(result: &EyesResult, expected_ms: f64, is_fixed: bool) -> Vec<String> {
     let allowed = expected_ms - SHORTER_MS..=expected_ms + LONGER_MS;
     let is_as_set = found.is_some_and(|of| {
         // Only what is fixed may be disturbed into something else.
-        allowed.contains(&of.all.median_ms) && (of.is_fixed == is_fixed)
+        allowed.contains(&of.all.median_ms) && of.is_fixed.is_none_or(|of| of == is_fixed)
     });
     differs("delay", is_as_set, &found)
 }
@@ -56,7 +57,13 @@ fn without_aaaa(result: &EyesResult, expected_ms: f64) -> Vec<String> {
     differs("without AAAA", waited.is_some_and(|of| allowed.contains(&of)), &found)
 }
 
-const BEHAVIOURS: [Scripted; 12] = [
+/// Checks whether the clause about attempts that lost was shown.
+fn losers(result: &EyesResult, expected: ClauseState) -> Vec<String> {
+    let finding = result.clauses.iter().find(|of| of.clause == "losers-end").unwrap();
+    differs("losers", finding.state == expected, &finding)
+}
+
+const BEHAVIOURS: [Scripted; 13] = [
     Scripted {
         name: "by the book",
         settings: &[],
@@ -69,11 +76,21 @@ const BEHAVIOURS: [Scripted; 12] = [
         },
     },
     Scripted {
+        name: "gives losers up and runs on",
+        settings: &["linger=2000"],
+        cases: "dead-ipv6,slow-500",
+        not_met: &[],
+        mistakes: |result| losers(result, ClauseState::Met),
+    },
+    Scripted {
         name: "a delay of 100 ms",
         settings: &["delay=100"],
         cases: "dead-ipv6,last-alive",
         not_met: &[],
-        mistakes: |result| delay(result, 100.0, true),
+        mistakes: |result| {
+            // It ends with its content, and all that it left with it.
+            [delay(result, 100.0, true), losers(result, ClauseState::NotShown)].concat()
+        },
     },
     Scripted {
         name: "a delay of 500 ms",
@@ -157,7 +174,7 @@ const FAULTS: [Scripted; 12] = [
     Scripted {
         name: "no fallback",
         settings: &["families=6", "patience=2000"],
-        cases: "healthy,dead-ipv6",
+        cases: "healthy,dead-ipv6,last-alive",
         not_met: &["interleaved", "all-addresses"],
         mistakes: NO_MORE,
     },
@@ -181,9 +198,9 @@ const FAULTS: [Scripted; 12] = [
         cases: "healthy,aaaa-dropped",
         not_met: &["no-wait-for-aaaa"],
         mistakes: |result| {
-            let found = result.profile.without_aaaa;
+            let found = result.profile.never_aaaa;
             let is_as_set = found.is_some_and(|of| of.waited_for_it == of.starts);
-            differs("without AAAA", is_as_set, &found)
+            differs("never AAAA", is_as_set, &found)
         },
     },
     Scripted {
@@ -223,7 +240,7 @@ const FAULTS: [Scripted; 12] = [
     },
     Scripted {
         name: "leaves losers open",
-        settings: &["losers=stay"],
+        settings: &["losers=stay", "linger=2000"],
         cases: "dead-ipv6,slow-500",
         not_met: &["losers-end"],
         mistakes: NO_MORE,

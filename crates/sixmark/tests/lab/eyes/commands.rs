@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use sixmark_eyes::clause::ClauseState;
 use sixmark_testkit::complaint;
 use sixmark_testkit::eyes_client::EyesClient;
 use sixmark_testkit::lab::without;
@@ -192,4 +193,27 @@ fn odd_clients_are_watched_all_the_same() {
     let many = client.command(&["times=1000"]);
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     assert_eq!(warnings_of(&many), ["attempts_uncounted"]);
+}
+
+#[test]
+fn a_client_that_rejects_the_certificate_is_not_judged_for_want_of_connections() {
+    if without(&["curl"]) {
+        return;
+    }
+    // No authority is known to it.
+    let client = words(&[
+        "curl",
+        "-sS",
+        "-o",
+        "/dev/null",
+        "--cacert",
+        "/dev/null",
+        "--capath",
+        "/dev/null",
+    ]);
+    let result = read(&watch(&["--https", "--repeat", "1", "--cases", "dead-ipv6"], &client));
+    let found = |clause: &str| result.clauses.iter().find(|of| of.clause == clause).unwrap().state;
+    assert_eq!(found("all-addresses"), ClauseState::NotShown, "{:?}", result.cases);
+    assert!(result.warnings.iter().any(|of| of.code == "client_without_content"));
+    assert_eq!(case(&result, "dead-ipv6").figures.survived, 0);
 }

@@ -1,7 +1,9 @@
-//! `sixmark eyes` is killed while a client runs: nothing is left of either.
+//! `sixmark eyes` is killed or interrupted while a client runs: nothing is left of either, and what was seen is kept.
 
 use std::process::Stdio;
 
+use sixmark_document::provenance::Ended;
+use sixmark_eyes::eyes_result::EyesResult;
 use sixmark_testkit::lab::without;
 use sixmark_testkit::{command, signal};
 use tempfile::TempDir;
@@ -36,4 +38,33 @@ fn nothing_is_left_whichever_process_is_killed() {
         before.has_nothing_new();
         assert_eq!(entries(dir.path()), [""; 0]);
     }
+}
+
+#[test]
+fn an_interrupted_measurement_is_written_and_its_gates_are_not_determined() {
+    if without(&["curl"]) {
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    let begun = dir.path().join("begun");
+    // The first start gets the content, the second one hangs.
+    let client = format!(
+        "if [ -e {0}.once ]; then touch {0}; exec sleep 1000; fi; touch {0}.once; exec curl -s {{url}}",
+        begun.display()
+    );
+    let words = ["eyes", "--cases", "healthy", "--patience", "600", "--gate", "survives"];
+    let mut command = command(&[&words[..], &["--json", "-", "--", "sh", "-c", &client]].concat());
+    let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until("the second start has begun", || match begun.exists() {
+        true => Vec::new(),
+        false => vec!["it has not".to_owned()],
+    });
+    signal(running.id(), "INT");
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let result: EyesResult = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((result.ended, result.cases[0].figures.survived), (Ended::Interrupted, 1));
+    let gate = &result.gates[0];
+    assert!(gate.failed && gate.because == "the measurement ended early", "{gate:?}");
+    assert!(result.warnings.iter().any(|of| of.code == "interrupted"), "{:?}", result.warnings);
 }
