@@ -331,8 +331,8 @@ fn tries_all_addresses(trace: &ClientTrace) -> Option<bool> {
         return is_other.then_some(true);
     }
     let is_open = trace.attempts.iter().any(|of| !of.is_over_at(f64::INFINITY));
-    let is_judged = !trace.gave_content_up() && !(is_open && trace.is_cut_off());
-    is_judged.then_some(false)
+    let says_nothing = trace.gave_content_up() || is_open && trace.is_cut_off();
+    (!says_nothing).then_some(false)
 }
 
 /// Judges each clause by the traces of each case, by its name.

@@ -180,52 +180,64 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
         stop: &stop,
     };
     let asked_starts = cases.len() * args.repeat() as usize;
-    let WatchedStarts { traces, ended, failure } = watch_all(args.repeat(), cases, &options);
-    if traces.is_empty()
-        && let Some(failure) = failure
+    let watched = watch_all(args.repeat(), cases, &options);
+    if watched.traces.is_empty()
+        && let Some(failure) = watched.failure
     {
         return Err(failure);
     }
-    let cases: Vec<CaseResult> = CASES
-        .iter()
-        .filter_map(|case| Some(CaseResult::of(case.name, traces.get(case.name)?.clone())))
-        .collect();
+    let about = StartedEyes { started, elapsed: begin.elapsed(), program: &program, asked_starts };
+    let mut result = make_result(args, &about, &watched);
+    result.gates = judge_gates(&gates, &result);
+    let warnings = result.warnings.clone();
+    let has_attempts = watched.traces.values().flatten().any(|of| !of.attempts.is_empty());
+    let status = write_outputs(&args.output, result)?;
+    if let Some(failure) = watched.failure {
+        return Err(failure);
+    }
+    match warnings.first() {
+        Some(first) if !has_attempts && watched.ended != Ended::Interrupted => {
+            Err(CommandError::Measure(first.message.clone()))
+        }
+        _ => {
+            warn(&warnings);
+            Ok(if watched.ended == Ended::Interrupted { INTERRUPTED } else { status })
+        }
+    }
+}
+
+/// What is known of a measurement beside what was seen.
+struct StartedEyes<'a> {
+    /// When it began, RFC 3339 in UTC.
+    started: String,
+    elapsed: Duration,
+    program: &'a Path,
+    /// How many starts were asked for.
+    asked_starts: usize,
+}
+
+/// Returns the document of what was seen, without gates.
+fn make_result(args: &EyesArgs, about: &StartedEyes<'_>, watched: &WatchedStarts) -> EyesResult {
+    let starts = |case: &EyesCase| watched.traces.get(case.name).cloned();
+    let cases: Vec<CaseResult> =
+        CASES.iter().filter_map(|case| Some(CaseResult::of(case.name, starts(case)?))).collect();
     let traces = case_traces(&cases);
-    let starts = traces.values().flatten().count();
-    let early_end = warn_of_early_end(ended, failure.as_ref(), starts, asked_starts);
-    let mut result = EyesResult {
+    let early_end = warn_of_early_end(watched, about.asked_starts);
+    EyesResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
-        started,
-        ended,
-        elapsed_s: begin.elapsed().as_secs_f64(),
+        started: about.started.clone(),
+        elapsed_s: about.elapsed.as_secs_f64(),
+        ended: watched.ended,
         environment: environment(Vec::new()),
         scheme: args.scheme(),
-        command: client_words(args, &program),
+        command: client_words(args, about.program),
         served_on: args.serve.clone(),
         profile: ClientProfile::of(&traces),
         clauses: judge_clauses(&traces),
         warnings: client_warnings(&traces).into_iter().chain(early_end).collect(),
         cases,
         gates: Vec::new(),
-    };
-    result.gates = judge_gates(&gates, &result);
-    let warnings = result.warnings.clone();
-    let status = write_outputs(&args.output, result)?;
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
-    if ended == Ended::Interrupted {
-        warn(&warnings);
-        return Ok(INTERRUPTED);
-    }
-    let attempts = traces.values().flatten().map(|of| of.attempts.len()).sum::<usize>();
-    match warnings.first().filter(|_| attempts == 0) {
-        Some(first) => Err(CommandError::Measure(first.message.clone())),
-        None => {
-            warn(&warnings);
-            Ok(status)
-        }
     }
 }
 
@@ -256,13 +268,9 @@ struct WatchedStarts {
 }
 
 /// Returns what is to be said of a measurement that ended early.
-fn warn_of_early_end(
-    ended: Ended,
-    failure: Option<&CommandError>,
-    starts: usize,
-    asked: usize,
-) -> Option<Warning> {
-    let (code, why) = match (ended, failure) {
+fn warn_of_early_end(watched: &WatchedStarts, asked: usize) -> Option<Warning> {
+    let starts = watched.traces.values().flatten().count();
+    let (code, why) = match (watched.ended, &watched.failure) {
         (Ended::Complete, _) => return None,
         (Ended::Interrupted, _) => ("interrupted", "a signal ended the command".to_owned()),
         (Ended::Hopeless, Some(failure)) => ("ended_early", failure.to_string()),
