@@ -1,6 +1,6 @@
 //! What is to be said of starts that show little of a client.
 
-use sixmark_document::provenance::{Warning, warning};
+use sixmark_document::provenance::{Ended, Warning, warning};
 use sixmark_units::quantity::counted;
 
 use crate::client_end::ClientEnd;
@@ -97,6 +97,29 @@ pub fn client_warnings(traces: &CaseTraces) -> Vec<Warning> {
         ));
     }
     warnings
+}
+
+/// Returns what is to be said if fewer starts were seen than were asked for: because of a failure, of a signal, or
+/// because the first one asked nothing about the site.
+pub fn warn_of_early_end(
+    ended: Ended,
+    failure: Option<String>,
+    seen: usize,
+    asked: usize,
+) -> Option<Warning> {
+    let count = of_starts(seen, asked as u64);
+    match ended {
+        Ended::Complete => None,
+        Ended::Interrupted => Some(warning(
+            "interrupted",
+            format!("the client was watched in {count}: a signal ended the command"),
+        )),
+        Ended::Hopeless => {
+            let why = failure
+                .unwrap_or_else(|| "it asked nothing about the site in the first one".into());
+            Some(warning("ended_early", format!("the client was watched in {count}: {why}")))
+        }
+    }
 }
 
 fn of_starts(count: usize, all: u64) -> String {

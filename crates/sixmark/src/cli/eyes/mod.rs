@@ -9,12 +9,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use clap::builder::PossibleValuesParser;
 use sixmark_document::environment::environment;
-use sixmark_document::provenance::{Ended, Tool, Warning, warning};
+use sixmark_document::provenance::{Ended, Tool};
 use sixmark_eyes::browser_start::WatchedBrowser;
 use sixmark_eyes::clause::judge_clauses;
 use sixmark_eyes::client_profile::ClientProfile;
 use sixmark_eyes::client_trace::ClientTrace;
-use sixmark_eyes::client_warnings::client_warnings;
+use sixmark_eyes::client_warnings::{client_warnings, warn_of_early_end};
 use sixmark_eyes::engine::{
     CaseNetwork, EyesOptions, ServedLink, SiteIdentity, WatchedClient, describe_served_link,
     site_url,
@@ -222,7 +222,9 @@ fn make_result(args: &EyesArgs, about: &StartedEyes<'_>, watched: &WatchedStarts
     let cases: Vec<CaseResult> =
         CASES.iter().filter_map(|case| Some(CaseResult::of(case.name, starts(case)?))).collect();
     let traces = case_traces(&cases);
-    let early_end = warn_of_early_end(watched, about.asked_starts);
+    let failure = watched.failure.as_ref().map(CommandError::to_string);
+    let seen = traces.values().flatten().count();
+    let early_end = warn_of_early_end(watched.ended, failure, seen, about.asked_starts);
     EyesResult {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
@@ -265,20 +267,6 @@ struct WatchedStarts {
     ended: Ended,
     /// What failed, if it ended for that.
     failure: Option<CommandError>,
-}
-
-/// Returns what is to be said of a measurement that ended early.
-fn warn_of_early_end(watched: &WatchedStarts, asked: usize) -> Option<Warning> {
-    let starts = watched.traces.values().flatten().count();
-    let (code, why) = match (watched.ended, &watched.failure) {
-        (Ended::Complete, _) => return None,
-        (Ended::Interrupted, _) => ("interrupted", "a signal ended the command".to_owned()),
-        (Ended::Hopeless, Some(failure)) => ("ended_early", failure.to_string()),
-        (Ended::Hopeless, None) => {
-            ("ended_early", "it asked nothing about the site in the first one".to_owned())
-        }
-    };
-    Some(warning(code, format!("the client was watched in {starts} of {asked} starts: {why}")))
 }
 
 /// Starts the client in each case as often as is asked for, in random order. What was seen until something
