@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use crate::plan::{Lab, LabHost as Plan, LabNode};
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::mount::{self, MountNs};
 use sixmark_sys::netns::NetNs;
+use sixmark_units::family::Family;
+use sixmark_units::net::Net;
 
 use super::cable::Cable;
 use super::host::Host;
@@ -53,7 +56,10 @@ fn node(name: &str, host: Option<(&Plan, &Own)>, rights: Rights) -> io::Result<H
     let begin = || {
         Netlink::open()?.up("lo")?;
         match host {
-            Some((host, _)) => settings::of_host(host),
+            Some((host, _)) => {
+                remove_loopback_without_stack(host)?;
+                settings::of_host(host)
+            }
             None => settings::of_bridge().and_then(|()| make_bridge()),
         }
     };
@@ -62,7 +68,18 @@ fn node(name: &str, host: Option<(&Plan, &Own)>, rights: Rights) -> io::Result<H
         net.enter()?;
         furnish(host.map(|(_, own)| own))
     })?;
-    Ok(Host::new(name, net, mounts, rights))
+    let missing_stack = host.and_then(|(plan, _)| plan.missing_stack);
+    Ok(Host::new(name, net, mounts, rights).without_stack(missing_stack))
+}
+
+/// Removes the IPv4 address of the loopback interface if the host has no stack of IPv4: sockets of IPv6 reach
+/// it, too (`::ffff:127.0.0.1`). That of IPv6 is removed by a setting.
+fn remove_loopback_without_stack(host: &Plan) -> io::Result<()> {
+    if host.missing_stack != Some(Family::Ipv4) {
+        return Ok(());
+    }
+    let own = Net { address: Ipv4Addr::LOCALHOST.into(), length: 8 };
+    Netlink::open()?.remove_address("lo", own)
 }
 
 fn make_bridge() -> io::Result<()> {

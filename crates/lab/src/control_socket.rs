@@ -18,6 +18,7 @@ use sixmark_sys::{handover, join};
 
 use super::Hosts;
 use sixmark_sys::command_error::CommandError;
+use sixmark_units::family::Family;
 
 /// The maximum time for a client to send its question.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -55,6 +56,9 @@ pub enum Answer {
         resolv_conf: String,
         /// True if the first descriptor is that of a user namespace.
         user: bool,
+        /// The family of which programs of the host have no stack.
+        #[serde(default)]
+        missing_stack: Option<Family>,
     },
     /// The lab is about to be removed.
     Down,
@@ -77,6 +81,8 @@ pub struct HostNamespaces {
     pub hosts: String,
     /// The content of the host's `/etc/resolv.conf`.
     pub resolv_conf: String,
+    /// The family of which programs of the host have no stack.
+    pub missing_stack: Option<Family>,
 }
 
 /// The listening control socket of a lab.
@@ -188,8 +194,9 @@ fn files(hosts: &Hosts, name: &str) -> Result<(Answer, Vec<OwnedFd>), CommandErr
     files.push(space("pid").map_err(cannot)?);
     files.push(host.net().as_fd().try_clone_to_owned().map_err(cannot)?);
     files.push(host.mounts().as_fd().try_clone_to_owned().map_err(cannot)?);
+    let missing_stack = host.missing_stack();
     let [hosts, resolv_conf] = super::build::own_texts(name).map_err(cannot)?;
-    Ok((Answer::Enter { hosts, resolv_conf, user }, files))
+    Ok((Answer::Enter { hosts, resolv_conf, user, missing_stack }, files))
 }
 
 /// Returns the names of the user's labs that are up, from the sockets with the name of a lab that
@@ -309,7 +316,9 @@ fn is_stopped(process: u32) -> bool {
 pub fn ask_namespaces(name: &str, host: &str) -> Result<HostNamespaces, CommandError> {
     let (answer, stream) = talk(name, &Question::Enter(host.to_owned()), None)?;
     let odd = || CommandError::Measure(format!("the lab '{name}' sent an invalid answer"));
-    let Answer::Enter { hosts, resolv_conf, user } = answer else { return Err(odd()) };
+    let Answer::Enter { hosts, resolv_conf, user, missing_stack } = answer else {
+        return Err(odd());
+    };
     let mut files = handover::receive_files(&stream).map_err(|_| odd())?.into_iter();
     let user = if user { Some(files.next().ok_or_else(odd)?) } else { None };
     let mut next = || files.next().ok_or_else(odd);
@@ -320,6 +329,7 @@ pub fn ask_namespaces(name: &str, host: &str) -> Result<HostNamespaces, CommandE
         mounts: next()?,
         hosts,
         resolv_conf,
+        missing_stack,
     })
 }
 

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::plan::{Lab, nft, tayga};
+use crate::plan::{Clat, Lab, nft, tayga};
 use sixmark_sys::interface;
 use sixmark_units::net::Net;
 
@@ -18,6 +19,9 @@ use super::{TEMPORARY, converge};
 use crate::service::{ServiceGround, Services};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::rtnetlink::{Netlink, NewRoute};
+
+/// By how many bytes a packet grows that is translated to IPv6 without a Fragment header (RFC 7915, 1.4).
+const HEADER_GROWTH: u32 = 20;
 
 /// The functions that run on the hosts of a lab.
 #[derive(Debug)]
@@ -62,15 +66,21 @@ fn translate(
     programs: &mut Services,
     ground: &ServiceGround<'_>,
 ) -> Result<Option<()>, CommandError> {
-    for plan in &lab.hosts {
-        let Some(nat) = &plan.nat64 else { continue };
+    for (number, plan) in lab.hosts.iter().enumerate() {
         let host = hosts.get(&plan.name)?;
-        if until(programs, ground.stop, || lacks_tayga(host))?.is_none() {
-            return Ok(None);
+        if let Some(nat) = &plan.nat64 {
+            let lead = || lead_to(tayga::INTERFACE, &tayga::networks(nat));
+            if start_translator(host, tayga::INTERFACE, programs, ground, lead)?.is_none() {
+                return Ok(None);
+            }
         }
-        host.net()
-            .within(|| lead_to_tayga(&tayga::networks(nat)))
-            .map_err(error_of_part(&plan.name))?;
+        if let Some(clat) = &plan.clat {
+            let mtu = lab.ends(number).map(|end| end.mtu).min();
+            let lead = || lead_to_clat(clat, mtu);
+            if start_translator(host, tayga::CLAT_INTERFACE, programs, ground, lead)?.is_none() {
+                return Ok(None);
+            }
+        }
     }
     Ok(Some(()))
 }
@@ -86,22 +96,51 @@ fn filter(host: &Host, rules: &str) -> Result<(), CommandError> {
     )
 }
 
-fn lacks_tayga(host: &Host) -> Result<Option<String>, CommandError> {
-    let look = || Ok(interface::index(tayga::INTERFACE).is_none());
+/// Waits for the interface of a translator, and leads packets to it. Returns `None` if it was stopped first.
+fn start_translator(
+    host: &Host,
+    interface: &str,
+    programs: &mut Services,
+    ground: &ServiceGround<'_>,
+    lead: impl FnOnce() -> io::Result<()> + Send,
+) -> Result<Option<()>, CommandError> {
+    if until(programs, ground.stop, || lacks_interface(host, interface))?.is_none() {
+        return Ok(None);
+    }
+    host.net().within(lead).map_err(error_of_part(host.name()))?;
+    Ok(Some(()))
+}
+
+fn lacks_interface(host: &Host, name: &str) -> Result<Option<String>, CommandError> {
+    let look = || Ok(interface::index(name).is_none());
     let absent = host.net().within(look).map_err(error_of_part(host.name()))?;
     Ok(absent.then(|| format!("tayga has not created its interface in {}", host.name())))
 }
 
-/// Routes the traffic to be translated to the interface of tayga, in the calling thread's
+/// Routes the traffic to be translated to the interface of a translator, in the calling thread's
 /// namespace.
-fn lead_to_tayga(networks: &[Net]) -> io::Result<()> {
+fn lead_to(interface: &str, networks: &[Net]) -> io::Result<()> {
     let mut netlink = Netlink::open()?;
-    netlink.up(tayga::INTERFACE)?;
+    netlink.up(interface)?;
     for to in networks {
-        let interface = Some(tayga::INTERFACE);
+        let interface = Some(interface);
         let route =
             NewRoute { to: *to, via: None, interface, congestion: None, initial_window: None };
         netlink.route(&route)?;
     }
     Ok(())
+}
+
+/// Gives the host the IPv4 address of a CLAT, and routes all IPv4 to it. `mtu` is the least of the host's links:
+/// what its programs send must fit after it was translated.
+fn lead_to_clat(clat: &Clat, mtu: Option<u32>) -> io::Result<()> {
+    let name = tayga::CLAT_INTERFACE;
+    let mut netlink = Netlink::open()?;
+    if let Some(mtu) = mtu {
+        netlink.mtu(name, mtu - HEADER_GROWTH)?;
+    }
+    netlink.up(name)?;
+    netlink.address(name, Net { address: tayga::CLAT_IPV4.into(), length: 32 })?;
+    let everywhere = Net { address: Ipv4Addr::UNSPECIFIED.into(), length: 0 };
+    lead_to(name, &[clat.own, everywhere])
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use sixmark_sys::enclosure;
 use sixmark_sys::join::{self, NamespaceKind};
 use sixmark_sys::mount;
-use sixmark_sys::process::lead_among;
+use sixmark_sys::process::{StackFilter, lead_among};
 
 use super::TEMPORARY;
 use super::control_socket::HostNamespaces;
@@ -28,7 +28,8 @@ pub fn go(namespaces: &HostNamespaces) -> Result<(), CommandError> {
         }
         join::join_namespace(NamespaceKind::Network, namespaces.network.as_fd())?;
         join::own_mounts()?;
-        mount_names(namespaces)
+        mount_names(namespaces)?;
+        namespaces.missing_stack.map_or(Ok(()), |family| StackFilter::without(family).apply())
     };
     walk().map_err(cannot)
 }
@@ -66,6 +67,8 @@ pub fn run_inside(namespaces: &HostNamespaces, command: &mut Command) -> Result<
     };
     walk().map_err(cannot)?;
     command.env("TMPDIR", TEMPORARY);
-    lead_among(command, namespaces.network.as_fd(), namespaces.mounts.as_fd()).map_err(cannot)?;
+    let filter = namespaces.missing_stack.map(StackFilter::without);
+    lead_among(command, namespaces.network.as_fd(), namespaces.mounts.as_fd(), filter)
+        .map_err(cannot)?;
     enclosure::attend(command).map_err(cannot)
 }

@@ -9,7 +9,8 @@ use crate::plan::Lab;
 use sixmark_sys::enclosure::Rights;
 use sixmark_sys::mount::MountNs;
 use sixmark_sys::netns::NetNs;
-use sixmark_sys::process::{Account, Place, Running};
+use sixmark_sys::process::{Account, Place, Running, StackFilter};
+use sixmark_units::family::Family;
 
 use super::TEMPORARY;
 use sixmark_sys::command_error::CommandError;
@@ -21,6 +22,7 @@ pub struct Host {
     net: NetNs,
     mounts: MountNs,
     rights: Rights,
+    missing_stack: Option<Family>,
 }
 
 /// All hosts of a lab that is up.
@@ -33,7 +35,17 @@ pub struct Hosts {
 
 impl Host {
     pub(super) fn new(name: &str, net: NetNs, mounts: MountNs, rights: Rights) -> Host {
-        Host { name: name.to_owned(), net, mounts, rights }
+        Host { name: name.to_owned(), net, mounts, rights, missing_stack: None }
+    }
+
+    /// Returns the host, whose programs have no stack of a family if one is given.
+    pub(super) fn without_stack(self, missing_stack: Option<Family>) -> Host {
+        Host { missing_stack, ..self }
+    }
+
+    /// Returns the family of which the host's programs have no stack.
+    pub fn missing_stack(&self) -> Option<Family> {
+        self.missing_stack
     }
 
     /// Returns the name.
@@ -93,7 +105,8 @@ impl Host {
         let named = |name| Account::named(name, self.rights == Rights::User);
         let account = account.map(named).transpose()?;
         command.env("TMPDIR", TEMPORARY);
-        Running::start_in(command, &Place { net: &self.net, mounts: &self.mounts, account })
+        let filter = self.missing_stack.map(StackFilter::without);
+        Running::start_in(command, &Place { net: &self.net, mounts: &self.mounts, account, filter })
     }
 }
 

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use sixmark_units::family::Family;
+
 use crate::plan::LabHost;
 
 /// Settings of all hosts that differ from those of a new network namespace. IPv6 is enabled,
@@ -25,22 +27,24 @@ const FORWARDS: [(&str, &str); 3] = [
     ("net.ipv6.conf.default.forwarding", "1"),
 ];
 
-/// Settings of a bridge, which has no addresses, not even IPv6 link-local ones.
-const BRIDGE: [(&str, &str); 2] =
+/// Settings without addresses of IPv6, not even link-local ones, and without that of the loopback interface.
+const WITHOUT_IPV6: [(&str, &str); 2] =
     [("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
 
 /// Applies the settings of a host in the calling thread's namespace.
 pub(super) fn of_host(host: &LabHost) -> io::Result<()> {
     let forwards = if host.forwards { FORWARDS.as_slice() } else { &[] };
-    for (name, value) in ALL.iter().chain(forwards) {
+    let no_ipv6 = host.missing_stack == Some(Family::Ipv6);
+    let without = if no_ipv6 { WITHOUT_IPV6.as_slice() } else { &[] };
+    for (name, value) in ALL.iter().chain(forwards).chain(without) {
         write_setting(name, value)?;
     }
     host.sysctls.iter().try_for_each(|(name, value)| write_setting(name, value))
 }
 
-/// Applies the settings of a bridge in the calling thread's namespace.
+/// Applies the settings of a bridge, which has no addresses, in the calling thread's namespace.
 pub(super) fn of_bridge() -> io::Result<()> {
-    BRIDGE.iter().try_for_each(|(name, value)| write_setting(name, value))
+    WITHOUT_IPV6.iter().try_for_each(|(name, value)| write_setting(name, value))
 }
 
 fn write_setting(name: &str, value: &str) -> io::Result<()> {

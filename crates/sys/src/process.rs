@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 use crate::check_return;
 pub use inhabitants::{kill_processes_in, processes_in};
 pub use place::{Account, Place, lead_among};
+pub use stack_filter::StackFilter;
 
 mod inhabitants;
 mod place;
+mod stack_filter;
 
 /// A running program. It is stopped and reaped when this value is dropped.
 #[derive(Debug)]

@@ -164,14 +164,12 @@ impl Netlink {
 
     /// Adds an address to an interface without duplicate address detection.
     pub fn address(&mut self, name: &str, net: Net) -> io::Result<()> {
-        // struct ifaddrmsg: family, prefix length, flags, scope, index.
-        let mut fixed = vec![address_family(net.family()), net.length, IFA_F_NODAD, 0];
-        fixed.extend_from_slice(&index(name)?.to_ne_bytes());
-        let value = address_value(net.address);
-        let address = Request::new(libc::RTM_NEWADDR, &fixed)
-            .attribute(libc::IFA_LOCAL, &value)
-            .attribute(libc::IFA_ADDRESS, &value);
-        self.ask(address, PUT)
+        self.ask(change_address(libc::RTM_NEWADDR, name, net)?, PUT)
+    }
+
+    /// Removes an address of an interface.
+    pub fn remove_address(&mut self, name: &str, net: Net) -> io::Result<()> {
+        self.ask(change_address(libc::RTM_DELADDR, name, net)?, 0)
     }
 
     /// Adds a route to the main table and replaces an existing route to the same destination.
@@ -229,6 +227,16 @@ impl Netlink {
         let bytes = request.finish((flags | libc::NLM_F_REQUEST) as u16, self.sequence);
         self.socket.send(&bytes, 0).map(drop)
     }
+}
+
+/// Begins a change of an address of an interface, of this type of message (RTM_*).
+fn change_address(kind: u16, name: &str, net: Net) -> io::Result<Request> {
+    // struct ifaddrmsg: family, prefix length, flags, scope, index.
+    let mut fixed = vec![address_family(net.family()), net.length, IFA_F_NODAD, 0];
+    fixed.extend_from_slice(&index(name)?.to_ne_bytes());
+    let value = address_value(net.address);
+    let request = Request::new(kind, &fixed).attribute(libc::IFA_LOCAL, &value);
+    Ok(request.attribute(libc::IFA_ADDRESS, &value))
 }
 
 /// Begins a change of an interface, which sets these flags (IFF_*).

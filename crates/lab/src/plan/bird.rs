@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use super::segment::segments;
-use super::{Bgp, Lab, LabNode, routes, tayga};
+use super::{Bgp, Lab, LabNode, routes};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 
@@ -125,8 +125,7 @@ fn session(number: usize, own: Bgp, neighbour: &Neighbour) -> String {
 /// BGP, and those that it translates.
 fn behind(lab: &Lab, host: usize, family: Family) -> Vec<Net> {
     let ways = routes::routes(lab, host, family).into_iter().map(|way| way.to);
-    let of = lab.hosts.get(host).and_then(|host| host.nat64);
-    let translated = of.iter().flat_map(tayga::networks).filter(|net| net.family() == family);
+    let translated = lab.hosts.get(host).map_or(Vec::new(), |of| routes::translated(of, family));
     ways.chain(translated).collect()
 }
 

@@ -29,13 +29,18 @@ impl Lab {
 }
 
 fn daemons_of_host(lab: &Lab, number: usize, host: &LabHost) -> impl Iterator<Item = Service> {
-    let tayga = host.nat64.map(|nat| {
-        let files = [("tayga.conf", tayga::configuration(&nat))];
+    let tayga = host.nat64.as_ref().map(|nat| {
+        let files = [("tayga.conf", tayga::configuration(nat))];
         // tayga prints nothing when it is ready; its interface shows it.
         program("tayga", None, ReadyCheck::Connect, tayga::tayga_command("tayga.conf"), files)
     });
-    let unbound = host.dns64.map(|dns| {
-        let text = unbound::configuration(lab, number, &dns);
+    let clat = host.clat.as_ref().map(|clat| {
+        let files = [("clat.conf", tayga::clat_configuration(clat))];
+        let command = tayga::tayga_command("clat.conf");
+        Program { name: "clat", ..program("tayga", None, ReadyCheck::Connect, command, files) }
+    });
+    let unbound = host.is_name_server().then(|| {
+        let text = unbound::configuration(lab, number, host.dns64.as_ref());
         let files = [("unbound.conf", text), (unbound::ZONE, unbound::zone(lab))];
         let command = unbound::unbound_command("unbound.conf");
         program("unbound", Some("-V"), ready_when_said(unbound::READY), command, files)
@@ -48,7 +53,7 @@ fn daemons_of_host(lab: &Lab, number: usize, host: &LabHost) -> impl Iterator<It
             ..program("bird", Some("--version"), ready_when_said(bird::READY), command, files)
         }
     });
-    [tayga, unbound, bird].into_iter().flatten().map(|program| program.service(&host.name))
+    [tayga, clat, unbound, bird].into_iter().flatten().map(|program| program.service(&host.name))
 }
 
 fn ready_when_said(line: &str) -> ReadyCheck {

@@ -1,7 +1,7 @@
 //! A host of a lab, as described by the lab file.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 use sixmark_units::family::Family;
@@ -18,6 +18,8 @@ pub struct LabHost {
     pub forwards: bool,
     /// The address families that it has; both by default.
     pub families: Vec<Family>,
+    /// The family of which its programs have no stack: they can't open sockets of it.
+    pub missing_stack: Option<Family>,
     /// Routes from the file, in addition to those derived from the links.
     pub routes: Vec<LabRoute>,
     /// The congestion control algorithm of its routes; the kernel's default if absent.
@@ -34,14 +36,25 @@ pub struct LabHost {
     pub nat44: Option<Nat44>,
     /// Its translation between IPv6 and IPv4, if any.
     pub nat64: Option<Nat64>,
+    /// Its translation of IPv4 for its own programs (464XLAT), if any.
+    pub clat: Option<Clat>,
     /// Its DNS64, if it is a name server that synthesises IPv6 addresses from IPv4 addresses.
     pub dns64: Option<Dns64>,
+    /// Whether it is a name server for all names of the lab, with DNS64 or without.
+    pub name_server: bool,
     /// The name of the host that it uses as name server. Without one, it has all names in its hosts
     /// file.
     pub resolver: Option<String>,
     /// Whether it reduces the maximum segment size of forwarded connections to fit the MTU of its
     /// routes (MSS clamping).
     pub clamp_mss: bool,
+}
+
+impl LabHost {
+    /// Returns true if it answers queries for all names of the lab.
+    pub fn is_name_server(&self) -> bool {
+        self.name_server || self.dns64.is_some()
+    }
 }
 
 /// A route from the file.
@@ -114,12 +127,32 @@ pub struct Forward {
 }
 
 /// Translation between IPv6 and IPv4 (NAT64).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nat64 {
     /// The IPv6 prefix that represents IPv4 addresses, with a length of 96 bits.
     pub prefix: Net,
     /// The IPv4 addresses that represent IPv6 hosts.
     pub pool: Net,
+    /// Those of them that always represent the same host, as those of servers (SIIT-DC, RFC 7755).
+    pub maps: Vec<AddressMap>,
+}
+
+/// An IPv4 address that represents a host with IPv6 alone (RFC 7757).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressMap {
+    /// The address, one of the pool.
+    pub ipv4: Ipv4Addr,
+    /// The name of the host.
+    pub to: String,
+}
+
+/// The customer-side translator of 464XLAT (RFC 6877), in the host whose programs use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clat {
+    /// The IPv6 prefix of the NAT64 beyond it, with a length of 96 bits.
+    pub prefix: Net,
+    /// The IPv6 prefix that represents the host's own IPv4 address, with a length of 96 bits.
+    pub own: Net,
 }
 
 /// A name server that synthesises IPv6 addresses from IPv4 addresses (DNS64).
@@ -134,6 +167,8 @@ pub struct Dns64 {
 const PREFIX64: &str = "fd64::/96";
 /// The default addresses that represent IPv6 hosts.
 const POOL64: &str = "192.168.255.0/24";
+/// The default prefix that represents the IPv4 address of a host with a CLAT.
+const CLAT64: &str = "fd46::/96";
 
 const WELL_KNOWN: IpAddr = IpAddr::V6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0));
 
@@ -143,14 +178,18 @@ pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
     let mut fields = field.fields()?;
     let label = fields.text("label").unwrap_or_else(|| field.name.clone());
     let flag = |fields: &mut FileFields<'_>, name| fields.take(name).and_then(|field| field.flag());
+    let missing_stack = read_stacks(&mut fields);
+    let families = read_families(&mut fields, missing_stack);
     let bgp = fields.table("bgp").and_then(bgp);
     let nat64 = fields.table("nat64").and_then(nat64);
+    let clat = fields.table("clat").and_then(clat);
     let forwards = flag(&mut fields, "forwards");
-    let translates = bgp.is_some() || nat64.is_some();
+    let translates = bgp.is_some() || nat64.is_some() || clat.is_some();
     let host = LabHost {
         name: field.name.clone(),
         label,
-        families: read_families(&mut fields),
+        families,
+        missing_stack,
         routes: fields.tables("routes").into_iter().filter_map(route).collect(),
         congestion: fields.take("congestion").and_then(|field| read_word(&field)),
         initial_window: fields
@@ -162,26 +201,49 @@ pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
         bgp,
         nat44: fields.table("nat44").map(nat44),
         nat64,
+        clat,
         dns64: fields.table("dns64").and_then(dns64),
+        name_server: flag(&mut fields, "name-server").unwrap_or(false),
         resolver: fields.text("resolver"),
         clamp_mss: flag(&mut fields, "clamp-mss").unwrap_or(false),
         forwards: forwards.unwrap_or(translates),
     };
-    if (host.nat44.is_some() || host.nat64.is_some()) && !host.forwards {
+    let translates = host.nat44.is_some() || host.nat64.is_some() || host.clat.is_some();
+    if translates && !host.forwards {
         fields.wrong("a host that translates addresses must forward packets: add forwards = true");
     }
     fields.end();
     Some(host)
 }
 
-fn read_families(fields: &mut FileFields<'_>) -> Vec<Family> {
-    let Some(field) = fields.take("families") else { return Family::BOTH.to_vec() };
-    let words = Family::BOTH.map(|family| (family.word(), family));
-    let found: Vec<Family> = field.items().iter().filter_map(|item| item.one_of(&words)).collect();
+/// Reads the families of a host. Without the stack of a family it has no addresses of it.
+fn read_families(fields: &mut FileFields<'_>, missing_stack: Option<Family>) -> Vec<Family> {
+    let Some(field) = fields.take("families") else {
+        return Family::BOTH.into_iter().filter(|family| Some(*family) != missing_stack).collect();
+    };
+    let found = family_list(&field);
     if found.is_empty() {
         field.wrong("a host has at least one family: [\"ipv6\"], [\"ipv4\"], or both");
     }
+    if let Some(family) = missing_stack.filter(|family| found.contains(family)) {
+        field.wrong(&format!("a host without a stack of {family} (stacks) has no addresses of it"));
+    }
     found
+}
+
+/// Reads which stacks the host has. Returns the family that is missing.
+fn read_stacks(fields: &mut FileFields<'_>) -> Option<Family> {
+    let field = fields.take("stacks")?;
+    let found = family_list(&field);
+    if found.is_empty() {
+        field.wrong("a host has at least one stack: [\"ipv6\"], [\"ipv4\"], or both");
+    }
+    Family::BOTH.into_iter().find(|family| !found.contains(family)).filter(|_| !found.is_empty())
+}
+
+fn family_list(field: &FileField<'_>) -> Vec<Family> {
+    let words = Family::BOTH.map(|family| (family.word(), family));
+    field.items().iter().filter_map(|item| item.one_of(&words)).collect()
 }
 
 fn route(mut fields: FileFields<'_>) -> Option<LabRoute> {
@@ -308,8 +370,47 @@ fn nat64(mut fields: FileFields<'_>) -> Option<Nat64> {
             "64:ff9b::/96 must not stand for private addresses (RFC 6052, 3.1): use another prefix",
         );
     }
+    let maps: Vec<AddressMap> =
+        fields.tables("maps").into_iter().filter_map(|map| address_map(map, pool)).collect();
     fields.end();
-    Some(Nat64 { prefix: prefix?, pool: pool? })
+    Some(Nat64 { prefix: prefix?, pool: pool?, maps })
+}
+
+/// Returns the translator's own address, the first of the pool. It is the source of ICMP errors and is not
+/// assigned to any host.
+pub(super) fn own_address(pool: Net) -> IpAddr {
+    match pool.prefix().address {
+        IpAddr::V4(first) => IpAddr::V4(Ipv4Addr::from(u32::from(first) + 1)),
+        other => other,
+    }
+}
+
+/// Reads an address of the pool that represents a host. The first one is the translator's own.
+fn address_map(mut fields: FileFields<'_>, pool: Option<Net>) -> Option<AddressMap> {
+    let in_pool = |text: &str| -> Result<Ipv4Addr, String> {
+        let address: Ipv4Addr =
+            text.parse().map_err(|_| format!("'{text}' is not an IPv4 address"))?;
+        let Some(pool) = pool else { return Ok(address) };
+        let own = own_address(pool);
+        if pool.holds(address.into()) && IpAddr::V4(address) != own {
+            Ok(address)
+        } else {
+            Err(format!(
+                "'{text}' is not an address of the pool {pool} other than {own}, the translator's own"
+            ))
+        }
+    };
+    let ipv4 = fields.need("ipv4").and_then(|field| field.parsed(in_pool));
+    let to = fields.need("to").and_then(|field| field.text());
+    fields.end();
+    Some(AddressMap { ipv4: ipv4?, to: to? })
+}
+
+fn clat(mut fields: FileFields<'_>) -> Option<Clat> {
+    let prefix = net(&mut fields, "prefix", PREFIX64, Family::Ipv6);
+    let own = net(&mut fields, "own", CLAT64, Family::Ipv6);
+    fields.end();
+    Some(Clat { prefix: prefix?, own: own? })
 }
 
 fn dns64(mut fields: FileFields<'_>) -> Option<Dns64> {

@@ -46,13 +46,16 @@ pub mod storage;
 pub mod tayga;
 pub mod tc;
 mod texts;
+mod translators;
 mod unbound;
 mod variants;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-pub use host::{Bgp, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64, OffloadPlan, Switch};
+pub use host::{
+    AddressMap, Bgp, Clat, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64, OffloadPlan, Switch,
+};
 pub use link::{Bridge, LabLink, LabNode, LinkEnd, LinkMechanism};
 
 pub use read::{is_lab_name, parse_lab};

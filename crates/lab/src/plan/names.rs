@@ -20,7 +20,7 @@ pub(super) fn check_text(field: &FileField<'_>, name: &str, what: &str) {
              _, a letter first"
         ));
     }
-    if matches!(name, "lo" | "br0" | "nat64") {
+    if matches!(name, "lo" | "br0" | "nat64" | "clat") {
         field.wrong("is reserved: every host has an interface of this name");
     }
 }

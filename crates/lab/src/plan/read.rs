@@ -9,6 +9,7 @@ use super::Lab;
 use super::host::{LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number_addresses;
+use super::translators::check_translators;
 use super::variants::{Overlays, Variants};
 use crate::plan::generated::{Generated, generated};
 use crate::plan::services::{Service, Surroundings, services};
@@ -241,11 +242,12 @@ fn possible(book: &FileText<'_>, lab: &Lab) {
             book.wrong_line(0, &format!("hosts.{}.{key}", host.name), line);
         };
         if host.resolver.as_ref().is_some_and(|name| !is_name_server(lab, name)) {
-            wrong("resolver", "is not a name server: name a host with dns64");
+            wrong("resolver", "is not a name server: name a host with name-server or dns64");
         }
         if let Some(nat) = &host.nat44 {
             translation(lab, number, nat, &wrong);
         }
+        check_translators(lab, host, &wrong);
         for route in &host.routes {
             let near = |end: &super::LinkEnd| end.addresses.iter().any(|net| net.holds(route.via));
             if !lab.ends(number).any(near) {
@@ -306,7 +308,7 @@ fn black_holes(book: &FileText<'_>, lab: &Lab) {
 }
 
 fn is_name_server(lab: &Lab, name: &str) -> bool {
-    lab.host(name).and_then(|at| lab.hosts.get(at)).is_some_and(|host| host.dns64.is_some())
+    lab.host(name).and_then(|at| lab.hosts.get(at)).is_some_and(LabHost::is_name_server)
 }
 
 fn translation(lab: &Lab, host: usize, nat: &Nat44, wrong: &dyn Fn(&str, &str)) {

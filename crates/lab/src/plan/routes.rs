@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::link::LabNode;
 use super::segment::segments;
-use super::{Lab, LabHost};
+use super::{Lab, LabHost, tayga};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 
@@ -111,8 +111,9 @@ impl RouteMap {
     }
 }
 
-/// Returns the network that a host represents as a NAT64.
-fn translated(host: &LabHost, family: Family) -> Option<Net> {
-    let nat64 = host.nat64?;
-    Some(if family == Family::Ipv6 { nat64.prefix } else { nat64.pool })
+/// Returns the networks that a host represents as a translator.
+pub(super) fn translated(host: &LabHost, family: Family) -> Vec<Net> {
+    let of_nat64 = host.nat64.iter().flat_map(tayga::networks);
+    let of_clat = host.clat.iter().map(|clat| clat.own);
+    of_nat64.chain(of_clat).filter(|net| net.family() == family).collect()
 }

@@ -164,3 +164,72 @@ fn rejects_configurations_that_hosts_cannot_carry_out() {
         ),
     ]);
 }
+
+#[test]
+fn a_host_without_a_stack_has_no_addresses_of_it() {
+    let text =
+        "name = \"a\"\n[hosts.x]\nstacks = [\"ipv6\"]\n[hosts.y]\n[links]\nl = [\"x\", \"y\"]";
+    let of = lab(text);
+    assert_eq!(of.hosts[0].families, [Family::Ipv6]);
+    assert_eq!(of.hosts[0].missing_stack, Some(Family::Ipv4));
+    assert_eq!(of.value("x.ipv4"), None);
+    let none = format!(
+        "{:?}",
+        lab(&text.replace("[\"ipv6\"]", "[\"ipv6\", \"ipv4\"]")).hosts[0].missing_stack
+    );
+    assert_eq!(none, "None");
+    told(&[
+        (
+            "name = \"a\"\n[hosts.x]\nstacks = [\"ipv6\"]\nfamilies = [\"ipv4\"]",
+            "4: hosts.x.families: a host without a stack of IPv4 (stacks) has no addresses of it",
+        ),
+        (
+            "name = \"a\"\n[hosts.x]\nstacks = []",
+            "3: hosts.x.stacks: a host has at least one stack",
+        ),
+        ("name = \"a\"\n[hosts.x]\nstacks = [\"ip\"]", "3: hosts.x.stacks: 'ip' is none of"),
+    ]);
+}
+
+#[test]
+fn translators_say_what_is_wrong_with_their_prefixes_and_hosts() {
+    let maps = |maps: &str| {
+        format!(
+            "name = \"a\"\n[hosts.x]\nnat64.maps = [{maps}]\n[hosts.y]\n[hosts.z]\nfamilies = [\"ipv4\"]\n\
+             [links]\nl = [\"x\", \"y\"]\nm = [\"x\", \"z\"]"
+        )
+    };
+    let map = |ipv4: &str, to: &str| format!("{{ ipv4 = \"{ipv4}\", to = \"{to}\" }}");
+    let two = |one: (&str, &str), other: (&str, &str)| {
+        maps(&format!("{}, {}", map(one.0, one.1), map(other.0, other.1)))
+    };
+    let pool = "is not an address of the pool 192.168.255.0/24 other than 192.168.255.1";
+    let clat = |more: &str| format!("name = \"a\"\n[hosts.x]\nclat = {{}}\n{more}");
+    let six = "families = [\"ipv6\"]";
+    told(&[
+        (&maps(&map("10.0.0.1", "y")), pool),
+        (&maps(&map("192.168.255.1", "y")), pool),
+        (&maps(&map("fd00::1", "y")), "'fd00::1' is not an IPv4 address"),
+        (
+            &maps(&map("192.168.255.9", "z")),
+            "hosts.x.nat64.maps: 'z' is not a host with an IPv6 address",
+        ),
+        (&maps(&map("192.168.255.9", "w")), "'w' is not a host with an IPv6 address"),
+        (
+            &two(("192.168.255.9", "y"), ("192.168.255.9", "x")),
+            "192.168.255.9 stands for two hosts",
+        ),
+        (&two(("192.168.255.9", "y"), ("192.168.255.8", "y")), "'y' has two addresses"),
+        (&clat(""), "hosts.x.clat: a host with a CLAT has no other IPv4"),
+        (&clat("stacks = [\"ipv6\"]"), "hosts.x.stacks: a host that translates needs both stacks"),
+        (
+            &clat(&format!("{six}\n[hosts.y]\n{six}\nclat = {{}}")),
+            "hosts.y.clat.own: is that of another",
+        ),
+        (&clat(six).replace("{}", "{ own = \"fd64::/96\" }"), "is the prefix of a NAT64"),
+        (
+            &clat(&format!("{six}\nforwards = false")),
+            "a host that translates addresses must forward",
+        ),
+    ]);
+}

@@ -1,4 +1,4 @@
-//! The configuration of a DNS64, for unbound.
+//! The configuration of a name server, for unbound, also of a DNS64.
 //!
 //! unbound serves the root zone itself, which contains only the lab's names. It can therefore tell
 //! that any other name does not exist without querying other servers.
@@ -19,16 +19,21 @@ const HOLDS_S: u32 = 60;
 const RESERVED: [&str; 6] = ["test", "invalid", "onion", "home.arpa", "localhost", "resolver.arpa"];
 
 /// Returns the configuration file.
-pub(super) fn configuration(lab: &Lab, host: usize, dns: &Dns64) -> String {
+pub(super) fn configuration(lab: &Lab, host: usize, dns64: Option<&Dns64>) -> String {
     let mut text = "server:\n\
         \x20 directory: \"{dir}\"\n  pidfile: \"{dir}/unbound.pid\"\n\
         \x20 chroot: \"\"\n  username: \"\"\n  do-daemonize: no\n  use-syslog: no\n\
         \x20 logfile: \"\"\n  verbosity: 1\n  num-threads: 1\n\
         \x20 access-control: ::/0 allow\n  access-control: 0.0.0.0/0 allow\n\
-        \x20 qname-minimisation: no\n  module-config: \"dns64 iterator\"\n"
+        \x20 qname-minimisation: no\n"
         .to_owned();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "  dns64-prefix: {}", dns.prefix);
+    let _ = match dns64 {
+        Some(dns64) => {
+            writeln!(text, "  module-config: \"dns64 iterator\"\n  dns64-prefix: {}", dns64.prefix)
+        }
+        None => writeln!(text, "  module-config: \"iterator\""),
+    };
     for net in lab.ends(host).flat_map(|end| &end.addresses) {
         let _ = writeln!(text, "  interface: {}", net.address);
     }
@@ -80,11 +85,13 @@ old = "192.0.2.1"
     #[test]
     fn listens_only_on_the_addresses_of_its_host() {
         let lab = lab(LAB);
-        let text = configuration(&lab, 1, &lab.hosts[1].dns64.unwrap());
+        let text = configuration(&lab, 1, lab.hosts[1].dns64.as_ref());
         let lines: Vec<&str> = text.lines().filter(|line| line.contains(" interface:")).collect();
         assert_eq!(lines, ["  interface: fd00:0:0:1::2", "  interface: 10.0.1.2"]);
         assert!(text.contains("  dns64-prefix: fd64::/96\n"), "{text}");
         assert!(text.contains("  local-zone: \"test.\" nodefault\n"), "{text}");
+        let plain = configuration(&lab, 1, None);
+        assert!(!plain.contains("dns64"), "{plain}");
     }
 
     #[test]

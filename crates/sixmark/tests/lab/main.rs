@@ -45,6 +45,7 @@ mod quickstart;
 mod refusals;
 mod signals;
 mod slow_loopback;
+mod stacks;
 mod studies;
 mod study_fleets;
 mod traces;

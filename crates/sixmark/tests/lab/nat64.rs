@@ -44,3 +44,49 @@ fn ipv4_only_hosts_are_reached_by_name_through_nat64() {
     let unknown = lab.exec("client", &["curl", "-sS", "--max-time", "60", "http://no.test/"]);
     assert_eq!(unknown.status.code(), Some(6), "no such name: {unknown:?}");
 }
+
+/// A client with IPv6 alone and a CLAT, a server with IPv6 alone that has an IPv4 address at the edge, and
+/// hosts that have IPv4 alone.
+const TRANSLATED: &str = r#"
+name = "translated"
+[hosts]
+client = { families = ["ipv6"], clat = {} }
+edge = { forwards = true, nat64 = { maps = [{ ipv4 = "192.168.255.10", to = "new" }] } }
+new = { families = ["ipv6"], stacks = ["ipv6"] }
+old = { families = ["ipv4"] }
+[bridges.near]
+[links]
+client = ["client", "near"]
+new = ["new", "near"]
+edge = ["edge", "near"]
+old = ["old", "edge"]
+[services.old]
+host = "old"
+command = ["{sixmark}", "origin", "--listen", "{old.ipv4}:80"]
+urls = ["http://{old.ipv4}:80"]
+[services.new]
+host = "new"
+command = ["{sixmark}", "origin", "--listen", "[::]:80"]
+urls = ["http://[{new.ipv6}]:80"]
+"#;
+
+#[test]
+fn ipv4_literals_work_through_a_clat_and_a_server_with_ipv6_alone_has_an_ipv4_address() {
+    if without(&["tayga", "curl"]) {
+        return;
+    }
+    let lab = Lab::up("translated", TRANSLATED, &[]);
+    let get = |host: &str, url: &str, what: &str| {
+        lab.says(host, &["curl", "-sS", "--max-time", "60", "-w", what, "-o", "/dev/null", url])
+    };
+    let old = lab.says("old", &["hostname", "-I"]).trim().to_owned();
+    let told = "%{local_ip} %{http_code} %{size_download}";
+    let url = format!("http://{old}/bytes/300000");
+    assert_eq!(get("client", &url, told), "192.0.0.1 200 300000");
+    let page = lab.says("client", &["curl", "-sS", &format!("http://{old}/dynamic")]);
+    assert!(page.contains("192.168.255."), "the server sees one of the pool: {page}");
+    let url = "http://192.168.255.10/bytes/300000";
+    assert_eq!(get("old", url, "%{http_code} %{size_download}"), "200 300000");
+    let page = lab.says("old", &["curl", "-sS", "http://192.168.255.10/dynamic"]);
+    assert!(page.contains("fd64::"), "the server sees the prefix: {page}");
+}

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use super::stack_filter::StackFilter;
 use crate::check_return;
 use crate::mount::MountNs;
 use crate::netns::NetNs;
@@ -20,6 +21,8 @@ pub struct Place<'a> {
     pub mounts: &'a MountNs,
     /// The account; that of the starting process if `None`.
     pub account: Option<Account>,
+    /// The stack that the program does not have, if any.
+    pub filter: Option<StackFilter>,
 }
 
 /// An account without rights over the namespaces in which its program runs.
@@ -57,14 +60,15 @@ impl Account {
 impl Place<'_> {
     /// Makes the program enter this place before it is executed.
     pub(super) fn lead(&self, command: &mut Command) -> io::Result<()> {
-        let way = ForkPlan::to(self.net.as_fd(), self.mounts.as_fd(), self.account, command)?;
+        let mut way = ForkPlan::to(self.net.as_fd(), self.mounts.as_fd(), self.account, command)?;
+        way.filter = self.filter;
         way.before(command);
         Ok(())
     }
 }
 
-/// Makes a program enter a network and a mount namespace before it is executed, and end when the
-/// calling thread ends. It stays in the process group of the caller and keeps its terminal.
+/// Makes a program enter a network and a mount namespace before it is executed, there without the stack
+/// that a filter denies it, and end when the calling thread ends. It stays in the process group of the caller and keeps its terminal.
 ///
 /// # Errors
 /// Returns an error if the working folder does not exist any more, or if no descriptor is
@@ -73,8 +77,11 @@ pub fn lead_among(
     command: &mut Command,
     net: BorrowedFd<'_>,
     mounts: BorrowedFd<'_>,
+    filter: Option<StackFilter>,
 ) -> io::Result<()> {
-    ForkPlan::to(net, mounts, None, command)?.before(command);
+    let mut way = ForkPlan::to(net, mounts, None, command)?;
+    way.filter = filter;
+    way.before(command);
     let ask = || {
         let term: libc::c_ulong = libc::SIGTERM as libc::c_ulong;
         // SAFETY: this prctl takes a number and no pointers.
@@ -94,6 +101,7 @@ struct ForkPlan {
     user_map: CString,
     group_map: CString,
     folder: CString,
+    filter: Option<StackFilter>,
 }
 
 impl ForkPlan {
@@ -115,6 +123,7 @@ impl ForkPlan {
             user_map: map(account.map(|a| a.user)).map_err(io::Error::other)?,
             group_map: map(account.map(|a| a.group)).map_err(io::Error::other)?,
             folder: CString::new(folder.as_os_str().as_bytes()).map_err(io::Error::other)?,
+            filter: None,
         })
     }
 
@@ -134,6 +143,8 @@ impl ForkPlan {
         // setns moved the working folder to the root: return to the same path in the new mounts.
         // SAFETY: the folder is a C string.
         check_return(unsafe { libc::chdir(self.folder.as_ptr()) })?;
+        // Another account may not set a filter.
+        self.filter.map_or(Ok(()), |filter| filter.apply())?;
         match self.account {
             None => Ok(()),
             Some(account) if account.nested => self.nest(),
@@ -195,7 +206,7 @@ mod tests {
     fn a_command_duplicates_the_namespace_descriptors_it_enters() {
         let (reader, writer) = std::io::pipe().unwrap();
         let mut command = Command::new("true");
-        lead_among(&mut command, writer.as_fd(), writer.as_fd()).unwrap();
+        lead_among(&mut command, writer.as_fd(), writer.as_fd(), None).unwrap();
         drop(writer);
         assert_eq!(names_of(reader.as_fd()), 3, "the reader, and two of the command's");
         drop(command);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::{Forward, Lab, LabHost, LabNode, LinkEnd};
+use super::super::{AddressMap, Forward, Lab, LabHost, LabNode, LinkEnd};
 use crate::impairment::{Effect, FrameRate, Impairment, Loss};
 use sixmark_units::family::Family;
 
@@ -16,13 +16,17 @@ pub(super) fn marks(host: &LabHost) -> Vec<String> {
         let forward = |f: &Forward| format!("port {} to {}", f.port, f.to);
         found.extend(nat.forward.iter().map(forward));
     }
-    found.extend(host.nat64.map(|nat| format!("NAT64 {}", nat.prefix)));
+    found.extend(host.nat64.as_ref().map(|nat| format!("NAT64 {}", nat.prefix)));
+    let map = |of: &AddressMap| format!("{} is {}", of.ipv4, of.to);
+    found.extend(host.nat64.iter().flat_map(|nat| nat.maps.iter().map(map)));
+    found.extend(host.clat.map(|clat| format!("CLAT toward {}", clat.prefix)));
     found.extend(host.dns64.map(|dns| format!("DNS64 {}", dns.prefix)));
     found.extend(host.clamp_mss.then(|| "MSS clamping".to_owned()));
     found.extend(host.resolver.as_ref().map(|name| format!("asks {name} for names")));
     if let [only] = host.families.as_slice() {
         found.push(format!("{only} only"));
     }
+    found.extend(host.missing_stack.map(|family| format!("no {family} stack")));
     found
 }
 
