@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use sixmark_units::family::Family;
 
 use crate::client_trace::{ClientTrace, SeenAttempt, SeenTransport};
+use crate::eyes_case::MANY_EACH;
 
 /// Attempts that begin within this time of one another begin together, in milliseconds: a client needs some
 /// time for a system call.
@@ -16,6 +17,8 @@ pub const LONGEST_WAIT_MS: f64 = 500.0;
 const TO_GIVE_UP_MS: f64 = 100.0;
 /// The time after which a SYN is sent again for the first time, in milliseconds (RFC 6298, 2).
 const SYN_AGAIN_MS: f64 = 1_000.0;
+/// The SYNs that come at the same interval by default (Linux, tcp_syn_linear_timeouts), with the first one.
+const LINEAR_TRIES: u32 = 5;
 /// The most addresses of a family in turn (RFC 8305, 8: First Address Family Count).
 const MOST_IN_TURN: usize = 2;
 
@@ -76,14 +79,14 @@ pub fn order_of_families(trace: &ClientTrace, transport: SeenTransport) -> Vec<F
 }
 
 /// Returns how long the first attempt waited for beyond the time that the answer to a type of query took, in
-/// milliseconds, counted from the first query on: who asks one after the other waits too. `None` without an
-/// answer or an attempt.
+/// milliseconds, counted from the first query on: who asks one after the other waits too. Who begins before that
+/// answer does not wait. `None` without an answer or an attempt.
 pub fn wait_beyond_answer_ms(trace: &ClientTrace, kind: &str) -> Option<f64> {
     let query = trace.query(kind)?;
     let took = query.answered_ms? - query.sent_ms;
     let asked = trace.queries.iter().map(|of| of.sent_ms).min_by(f64::total_cmp)?;
     let first = trace.attempts.first()?.begun_ms;
-    (first >= query.answered_ms?).then_some(first - asked - took)
+    Some(if first < query.answered_ms? { 0.0 } else { first - asked - took })
 }
 
 /// Returns the attempts over TCP to other addresses that went on when one had won, and whether each of them was
@@ -97,9 +100,11 @@ pub fn losers(trace: &ClientTrace) -> Vec<(&SeenAttempt, Option<bool>)> {
         // When QUIC sends again is up to the client: silence shows nothing.
         of.transport == SeenTransport::Tcp && !is_same(of) && of.failed_ms.is_none()
     });
-    // Who is not started here has ended, or is done with the site, when it closes the connection.
-    let closed = winner.closed_ms.filter(|_| trace.end.is_none()).unwrap_or(f64::INFINITY);
-    let ran_until_ms = trace.watched_ms.map_or(0.0, |watched| watched.min(closed));
+    // Its process has ended, or is done with the site, when it closes the connection; of a client elsewhere that
+    // is all that shows it, and QUIC does not.
+    let is_unseen = trace.end.is_none() && winner.transport == SeenTransport::Quic;
+    let until = trace.watched_ms.filter(|_| !is_unseen).unwrap_or(0.0);
+    let ran_until_ms = until.min(winner.closed_ms.unwrap_or(f64::INFINITY));
     others.map(|of| (of, is_given_up(of, won_ms, ran_until_ms))).collect()
 }
 
@@ -107,14 +112,16 @@ pub fn losers(trace: &ClientTrace) -> Vec<(&SeenAttempt, Option<bool>)> {
 /// ended before either was seen.
 fn is_given_up(of: &SeenAttempt, won_ms: f64, ran_until_ms: f64) -> Option<bool> {
     let showed = |at_ms: f64| ran_until_ms >= at_ms + TO_GIVE_UP_MS;
-    let Some(established) = of.established_ms else {
-        let is_tried_on = of.last_try_ms > won_ms + TO_GIVE_UP_MS;
-        return if is_tried_on { Some(false) } else { showed(next_try_ms(of)).then_some(true) };
-    };
-    let from_ms = established.max(won_ms);
-    match of.closed_ms.filter(|closed| *closed <= from_ms + TO_GIVE_UP_MS) {
-        Some(closed) => showed(closed).then_some(true),
-        None => showed(from_ms).then_some(false),
+    let by_ms = won_ms + TO_GIVE_UP_MS;
+    if of.last_try_ms > by_ms {
+        return Some(false);
+    }
+    match (of.established_ms, of.confirmed_ms, of.closed_ms) {
+        (None, _, _) => showed(next_try_ms(of)).then_some(true),
+        // The system resets what was closed before.
+        (Some(_), None, Some(closed)) => showed(closed).then_some(true),
+        (Some(_), _, Some(closed)) if closed <= by_ms => showed(closed).then_some(true),
+        (Some(established), _, _) => showed(established.max(won_ms)).then_some(false),
     }
 }
 
@@ -124,7 +131,12 @@ fn next_try_ms(of: &SeenAttempt) -> f64 {
     let doubled = 2_f64.powi(of.tries.clamp(1, 8) as i32 - 1);
     let is_linear =
         of.tries > 2 && of.last_try_ms - of.begun_ms < SYN_AGAIN_MS * f64::from(of.tries);
-    of.last_try_ms + SYN_AGAIN_MS * if is_linear { 1.0 } else { doubled }
+    let intervals = match (is_linear, of.tries) {
+        (true, ..=LINEAR_TRIES) => 1.0,
+        (true, _) => 2.0,
+        (false, _) => doubled,
+    };
+    of.last_try_ms + SYN_AGAIN_MS * intervals
 }
 
 /// Returns until when a client must be watched to see which attempts it gave up when one had won, in
@@ -147,16 +159,18 @@ pub fn left_alone_ms(trace: &ClientTrace) -> Option<f64> {
     is_alone.then_some(trace.watched_ms? - last.begun_ms)
 }
 
-/// Returns true if no more than two addresses of a family are tried in turn while the other has some left.
-/// Addresses of one family alone are in no such order.
-pub fn is_interleaved(order: &[Family]) -> bool {
+/// Returns true if no more than two addresses of a family are tried in turn while the other has some left, of
+/// `each` addresses of each. Addresses of one family alone are in no such order.
+pub fn is_interleaved(order: &[Family], each: usize) -> bool {
     let mut rest = order;
     while let Some(family) = rest.first() {
         let run = rest.iter().take_while(|of| *of == family).count();
-        if run == rest.len() {
-            return rest.len() < order.len();
+        let others = order[..order.len() - rest.len()].iter().filter(|of| *of != family).count();
+        let is_alone = others >= each || run == rest.len() && run <= MOST_IN_TURN;
+        if is_alone && run == rest.len() {
+            return run < order.len();
         }
-        if run > MOST_IN_TURN {
+        if run > MOST_IN_TURN && !is_alone {
             return false;
         }
         rest = &rest[run..];
@@ -177,7 +191,7 @@ pub fn takes_turns(trace: &ClientTrace) -> Option<bool> {
     // Who begins all at once has no order.
     let is_together =
         order.windows(2).all(|pair| pair[1].begun_ms - pair[0].begun_ms < TOGETHER_MS);
-    Some(is_together || is_interleaved(&families))
+    Some(is_together || is_interleaved(&families, MANY_EACH))
 }
 
 /// Returns true if attempts over different families began together.
@@ -247,7 +261,12 @@ mod tests {
         assert_eq!(given_up(&all, 1_500.0), [Some(true)], "the system resets what is closed");
         assert_eq!(given_up(&all, 510.0), [None], "it closed all when it ended");
         all[0].closed_ms = Some(1_400.0);
+        all[0].confirmed_ms = Some(500.0);
         assert_eq!(given_up(&all, 1_500.0), [Some(false)]);
+        all[0].closed_ms = Some(500.1);
+        assert_eq!(given_up(&all, 1_500.0), [Some(false)], "it waited for it, and closed it then");
+        all[1].closed_ms = Some(280.0);
+        assert_eq!(given_up(&all, 1_500.0), [None], "it was done with the site");
     }
 
     #[test]
@@ -301,12 +320,16 @@ mod tests {
     fn families_in_turn_are_interleaved_and_one_after_the_other_are_not() {
         use Family::{Ipv4, Ipv6};
         for order in [&[Ipv6, Ipv4, Ipv6, Ipv4][..], &[Ipv6, Ipv6, Ipv4, Ipv6], &[Ipv6, Ipv4]] {
-            assert!(is_interleaved(order), "{order:?}");
+            assert!(is_interleaved(order, 4), "{order:?}");
         }
-        assert!(is_interleaved(&[Ipv6, Ipv4, Ipv4, Ipv4]), "there is no more of the other");
+        let fewer = [Ipv6, Ipv4, Ipv4, Ipv4];
+        assert!(
+            is_interleaved(&fewer, 1) && !is_interleaved(&fewer, 4),
+            "there is no more of IPv6"
+        );
         let later = [Ipv6, Ipv4, Ipv4, Ipv4, Ipv6];
         for order in [&[Ipv6, Ipv6, Ipv6, Ipv4][..], &[Ipv6, Ipv6], &[], &later] {
-            assert!(!is_interleaved(order), "{order:?}");
+            assert!(!is_interleaved(order, 4), "{order:?}");
         }
     }
 

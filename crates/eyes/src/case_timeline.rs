@@ -126,8 +126,7 @@ fn address_text(of: IpAddr) -> String {
     of.to_string()
 }
 
-/// Returns when an attempt was over, and how. Of one that lost, the moment when another one had won is its end,
-/// unless it is known to have gone on.
+/// Returns when an attempt was over, and how. Of one that was given up the end is when another one had won.
 fn end_of(attempt: &SeenAttempt, typical: &ClientTrace) -> (f64, BarEnd) {
     let won = typical.winner().and_then(|of| of.request_ms);
     let lost = losers(typical).into_iter().find(|(of, _)| *of == attempt);
@@ -137,7 +136,7 @@ fn end_of(attempt: &SeenAttempt, typical: &ClientTrace) -> (f64, BarEnd) {
         }
         (Some(established), _, _, _) => (established, BarEnd::Reached),
         (None, Some(failed), _, _) => (failed, BarEnd::Failed),
-        (None, None, Some(None | Some(true)), Some(won)) => (won, BarEnd::GivenUp),
+        (None, None, Some(Some(true)), Some(won)) => (won, BarEnd::GivenUp),
         (None, None, _, _) => match attempt.closed_ms {
             Some(closed) => (closed, BarEnd::GivenUp),
             None => (attempt.begun_ms, BarEnd::Open),
@@ -168,6 +167,7 @@ mod tests {
         won.content_ms = Some(content_ms);
         ClientTrace {
             attempts: vec![make_attempt("2001:db8::1", 5.0), won],
+            watched_ms: Some(2_000.0),
             ..ClientTrace::default()
         }
     }

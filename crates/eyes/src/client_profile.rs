@@ -106,6 +106,7 @@ pub struct QuicRace {
 impl ClientProfile {
     /// Returns the profile that the traces show.
     pub fn of(traces: &CaseTraces) -> ClientProfile {
+        let is_ipv6_first = begins_with_ipv6(traces);
         ClientProfile {
             query_order: most(starts(traces, &["healthy"]).map(query_order)),
             first_family: most(
@@ -135,14 +136,14 @@ impl ClientProfile {
             survives_stall: most(
                 starts(traces, &["stalled-ipv6"])
                     .filter(|of| of.attempts.first().is_some_and(meets_stall))
-                    .filter(|of| !of.gave_content_up())
+                    .filter(|of| !of.is_answered_in_vain())
                     .map(|of| of.content_ms().is_some()),
             ),
             remembers_outcome: most(
                 starts(traces, &["dead-ipv6-again"])
+                    .filter_map(|of| Some(of.attempts.first()?.family == Family::Ipv4))
                     // Who always begins with IPv4 has nothing to remember.
-                    .filter(|_| begins_with_ipv6(traces))
-                    .filter_map(|of| Some(of.attempts.first()?.family == Family::Ipv4)),
+                    .filter(|begins_with_ipv4| !begins_with_ipv4 || is_ipv6_first),
             ),
         }
     }
@@ -152,7 +153,9 @@ fn starts<'a>(
     traces: &'a CaseTraces,
     cases: &'a [&str],
 ) -> impl Iterator<Item = &'a ClientTrace> + Clone {
-    cases.iter().filter_map(|case| traces.get(*case)).flatten()
+    let all = cases.iter().filter_map(|case| traces.get(*case)).flatten();
+    // What is missing may have been done.
+    all.filter(|trace| trace.lost_packets == 0)
 }
 
 /// Returns true if an attempt met the address whose connections stall: those over IPv4 do not.
@@ -208,10 +211,12 @@ fn wait_without(
 
 /// Returns the delay between attempts in all cases, and whether it is fixed.
 fn attempt_delay(traces: &CaseTraces) -> Option<AttemptDelay> {
-    let all = TimeSpread::of(traces.values().flatten().flat_map(attempt_delays_ms))?;
+    let cases: Vec<&str> = traces.keys().map(String::as_str).collect();
+    let all = TimeSpread::of(starts(traces, &cases).flat_map(attempt_delays_ms))?;
     // By case and by number: a delay may depend on the round trip, or grow from attempt to attempt.
     let mut by_number: BTreeMap<(&str, usize), Vec<f64>> = BTreeMap::new();
-    for (case, trace) in traces.iter().flat_map(|(case, of)| of.iter().map(move |of| (case, of))) {
+    let of_case = |case| starts(traces, std::slice::from_ref(case)).map(move |of| (*case, of));
+    for (case, trace) in cases.iter().flat_map(of_case) {
         for (number, delay) in attempt_delays_ms(trace).into_iter().enumerate() {
             by_number.entry((case, number)).or_default().push(delay);
         }

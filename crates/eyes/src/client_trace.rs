@@ -54,20 +54,21 @@ impl ClientTrace {
         asked.min_by(|a, b| a.request_ms.unwrap_or(0.0).total_cmp(&b.request_ms.unwrap_or(0.0)))
     }
 
-    /// Returns true if the client still ran when its time was over: what it would have done later is not known.
-    /// Of a client that was not started here nothing else is known.
+    /// Returns true if the client, or a process that it left, still ran when its time was over: what it would have
+    /// done later is not known. Of a client that was not started here nothing else is known.
     pub fn is_cut_off(&self) -> bool {
-        self.end.as_ref().is_none_or(|end| end.status.is_none() && end.signal.is_none())
+        self.end.as_ref().is_none_or(|end| {
+            end.processes_left > 0 || end.status.is_none() && end.signal.is_none()
+        })
     }
 
-    /// Returns true if the site answered the client over a connection and it ended all the same, without the
-    /// content: it rejected the certificate, for example. That is not for want of a connection.
-    pub fn gave_content_up(&self) -> bool {
-        let is_heard = self.attempts.iter().any(|of| of.heard_ms.is_some());
-        self.content_ms().is_none() && is_heard && !self.is_cut_off()
+    /// Returns true if the site answered the client over a connection and the content did not arrive all the
+    /// same: the client rejected the certificate, for example. That is not for want of a connection.
+    pub fn is_answered_in_vain(&self) -> bool {
+        self.content_ms().is_none() && self.attempts.iter().any(|of| of.heard_ms.is_some())
     }
 
-    /// Returns when the last of the content arrived on a connection that carried a request; `None` if none
+    /// Returns when the content had arrived on a connection that carried a request; `None` if none
     /// did.
     pub fn content_ms(&self) -> Option<f64> {
         self.attempts.iter().filter_map(|of| of.content_ms).min_by(f64::total_cmp)
@@ -135,6 +136,10 @@ pub struct SeenAttempt {
     pub last_try_ms: f64,
     /// When the other side's first answer arrived: a SYN-ACK, or a packet of QUIC; null without one.
     pub established_ms: Option<f64>,
+    /// When the client confirmed the other side's first answer over TCP; null if it did not, or reset the
+    /// connection instead, as the system does for what was closed before.
+    #[serde(default)]
+    pub confirmed_ms: Option<f64>,
     /// When the other side's first data arrived: over TCP the first bytes, over QUIC the first packet; null
     /// without any.
     #[serde(default)]
@@ -145,7 +150,7 @@ pub struct SeenAttempt {
     /// When the request was sent: the first data over plain TCP, or the first application data of TLS;
     /// null if none was. It is not visible in QUIC, where it is when the client confirmed the handshake.
     pub request_ms: Option<f64>,
-    /// When the last of the content arrived; null if none did.
+    /// When the content had arrived, over QUIC when the last packet after the request did; null if it did not.
     pub content_ms: Option<f64>,
     /// When the client closed or reset it; null if it did not.
     pub closed_ms: Option<f64>,
@@ -171,6 +176,7 @@ pub(crate) fn make_attempt(address: &str, begun_ms: f64) -> SeenAttempt {
         tries: 1,
         last_try_ms: begun_ms,
         established_ms: None,
+        confirmed_ms: None,
         heard_ms: None,
         failed_ms: None,
         request_ms: None,

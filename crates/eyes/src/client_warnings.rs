@@ -54,13 +54,14 @@ pub fn client_warnings(traces: &CaseTraces) -> Vec<Warning> {
             ),
         ));
     }
-    let without: Vec<_> = all().filter(|(_, of)| of.gave_content_up()).collect();
+    let without: Vec<_> = all().filter(|(_, of)| of.is_answered_in_vain()).collect();
     if let Some((case, first)) = without.first() {
         let count = of_starts(without.len(), starts);
-        let end = first.end.as_ref().map(describe_end).unwrap_or_default();
+        let end =
+            first.end.as_ref().map_or("was watched until its time was over".into(), describe_end);
         warnings.push(warning(
             "client_without_content",
-            format!("in {count} the site answered and the client ended without the content; in {case} it {end}"),
+            format!("in {count} the site answered and the content did not arrive; in {case} the client {end}"),
         ));
     }
     let elsewhere: Vec<_> =
@@ -173,7 +174,7 @@ mod tests {
             (only.code.as_str(), only.message.as_str()),
             (
                 "client_without_content",
-                "in 1 of 1 start the site answered and the client ended without the content; in healthy it \
+                "in 1 of 1 start the site answered and the content did not arrive; in healthy the client \
                  ended with status 60 (no such issuer)"
             )
         );

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How many addresses of each family the case `last-alive` has.
+pub const MANY_EACH: usize = 4;
+
 /// What the name server does with queries of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryFate {

@@ -167,9 +167,15 @@ impl GivenFigures for EyesResult {
 impl EyesResult {
     /// Returns the cases that a figure is of.
     fn cases_of(&self, figure: &GivenFigure) -> Result<Vec<&CaseResult>, String> {
-        let Some(name) = &figure.of else { return Ok(self.cases.iter().collect()) };
-        let found = self.cases.iter().find(|of| of.case == *name);
-        found.map(|of| vec![of]).ok_or_else(|| format!("{name} was not watched"))
+        let is_meant = |of: &&CaseResult| figure.of.as_ref().is_none_or(|name| of.case == *name);
+        let cases: Vec<&CaseResult> = self.cases.iter().filter(is_meant).collect();
+        if let (Some(name), true) = (&figure.of, cases.is_empty()) {
+            return Err(format!("{name} was not watched"));
+        }
+        match cases.iter().find(|of| of.starts.iter().any(|start| start.lost_packets > 0)) {
+            Some(of) => Err(format!("the capture lost packets in {}", of.case)),
+            None => Ok(cases),
+        }
     }
 }
 

@@ -140,6 +140,7 @@ impl PacketReader {
             tries: 0,
             last_try_ms: begun_ms,
             established_ms: None,
+            confirmed_ms: None,
             heard_ms: None,
             failed_ms: None,
             request_ms: None,
@@ -163,6 +164,9 @@ impl PacketReader {
             if begins {
                 of.tries += 1;
                 of.last_try_ms = at_ms;
+            }
+            if flags.ack() && !flags.rst() && of.established_ms.is_some() {
+                of.confirmed_ms.get_or_insert(at_ms);
             }
             if is_request {
                 of.request_ms.get_or_insert(at_ms);
@@ -188,7 +192,7 @@ impl PacketReader {
                 let received = self.received.entry(number).or_default();
                 *received += tcp.payload.length as u64;
                 if *received >= self.site.content_bytes {
-                    of.content_ms = Some(at_ms);
+                    of.content_ms.get_or_insert(at_ms);
                 }
             }
         } else if flags.syn() && !flags.ack() {

@@ -140,22 +140,26 @@ fn case_row(of: &CaseResult) -> Row {
         Some(spread) => SheetCell::Number(write_ms(spread.median_ms), spread.median_ms),
         None => SheetCell::none(),
     };
-    let count = |part: u32, whole: u32| match whole {
-        0 => SheetCell::none(),
-        _ => SheetCell::Number(format!("{part} of {whole}"), part.into()),
-    };
     let about = EyesCase::named(&of.case).map_or("", |case| case.about);
     Row::new(
         of.case.as_str(),
         vec![
-            count(figures.survived, figures.starts),
+            count_of(figures.survived, figures.starts),
             time(figures.content),
-            count(figures.over_ipv6, figures.over_ipv6 + figures.over_ipv4),
+            count_of(figures.over_ipv6, figures.over_ipv6 + figures.over_ipv4),
             time(figures.attempt_delay),
             SheetCell::Number(figures.addresses_tried.to_string(), figures.addresses_tried.into()),
             about.into(),
         ],
     )
+}
+
+/// Returns a count of some, which is empty of none.
+fn count_of(part: u32, whole: u32) -> SheetCell {
+    match whole {
+        0 => SheetCell::none(),
+        _ => SheetCell::Number(format!("{part} of {whole}"), part.into()),
+    }
 }
 
 fn clause_table(result: &EyesResult) -> Table {
@@ -179,7 +183,7 @@ fn clause_row(of: &ClauseFinding) -> Row {
         vec![
             level.into(),
             of.state.word().into(),
-            SheetCell::Number(format!("{} of {}", of.met, of.shown), of.met.into()),
+            count_of(of.met, of.shown),
             clause.map_or("", |clause| clause.asks).into(),
             clause.map_or("", |clause| clause.source).into(),
         ],

@@ -142,7 +142,6 @@ impl CaseNetwork {
         // Nobody listens for TCP there: the host resets connections. The way to it is also the first part of
         // that to addresses of which nothing is heard.
         let refuses = Family::BOTH.map(|family| (names_address_of(family), false));
-        // In a lossy network packets of the preparation are lost too.
         let places: Vec<(IpAddr, bool)> = refuses.into_iter().chain(answers).collect();
         self.client()?.within(|| {
             let resolver = format!("nameserver {}\n", names_address());
@@ -229,8 +228,11 @@ impl CaseNetwork {
 /// Connects to a place that answers, or that refuses connections.
 fn try_place(place: SocketAddr, answers: bool) -> Result<(), CommandError> {
     let connect = || TcpStream::connect_timeout(&place, PREPARE);
-    let is_late = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
-    match connect().or_else(|error| if is_late(&error) { connect() } else { Err(error) }) {
+    // A lossy network loses packets that look for neighbours too.
+    let is_lost = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable)
+    };
+    match connect().or_else(|error| if is_lost(&error) { connect() } else { Err(error) }) {
         Ok(_) => Ok(()),
         Err(error) if !answers && error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
         Err(error) => Err(CommandError::Measure(format!(

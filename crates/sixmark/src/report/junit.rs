@@ -125,7 +125,10 @@ pub fn of_eyes(result: &EyesResult) -> String {
     let gates = eyes_cases(result);
     let started = |of: &CaseResult| of.starts.iter().any(|start| !start.is_empty());
     let measured = if result.cases.iter().any(started) {
-        Ok(())
+        match result.ended {
+            Ended::Complete => Ok(()),
+            _ => Err("the measurement ended early".to_owned()),
+        }
     } else {
         Err("the client sent no packet to the site or its name server".to_owned())
     };

@@ -5,6 +5,7 @@ use sixmark_eyes::behaviour::{
     attempt_delays_ms, is_interleaved, order_of_families, wait_beyond_answer_ms,
 };
 use sixmark_eyes::client_trace::{ClientTrace, SeenTransport};
+use sixmark_eyes::eyes_case::MANY_EACH;
 use sixmark_eyes::eyes_result::CaseResult;
 use sixmark_units::family::Family;
 
@@ -48,7 +49,8 @@ pub struct ClientTraits {
     pub ipv6_used: Vec<u32>,
     /// The number of addresses of IPv4 that were tried there.
     pub ipv4_used: Vec<u32>,
-    /// Starts that tried an address of IPv4 between two of IPv6, or the reverse, of those there.
+    /// Starts that tried addresses of both families in turn, no more than two of one while the other had some left,
+    /// of those there.
     pub interleaved: TraitCount,
 }
 
@@ -66,37 +68,39 @@ impl TraitCount {
 impl ClientTraits {
     /// Reads what a client did in its cases.
     pub fn of(cases: &[CaseResult]) -> ClientTraits {
-        let starts = |name: &str| {
+        let starts = |name: &str| -> Vec<&ClientTrace> {
             let case = cases.iter().find(|case| case.case == name);
-            case.map_or(&[][..], |case| case.starts.as_slice())
+            let all = case.map_or(&[][..], |case| case.starts.as_slice()).iter();
+            // What is missing may have been done.
+            all.filter(|trace| trace.lost_packets == 0).collect()
         };
         let (alike, slow) = (starts(ALIKE), starts(SLOW));
-        let many: Vec<Vec<Family>> = starts(MANY).iter().map(families_tried).collect();
+        let many: Vec<Vec<Family>> = starts(MANY).into_iter().map(families_tried).collect();
         let used = |family: Family| {
             let tried = many.iter().filter(|order| !order.is_empty());
             tried.map(|order| order.iter().filter(|of| **of == family).count() as u32).collect()
         };
-        let winners = alike.iter().filter_map(ClientTrace::winner);
+        let winners = alike.iter().copied().filter_map(ClientTrace::winner);
         ClientTraits {
-            asked: TraitCount::of(alike.iter().map(|trace| trace.winner().is_some())),
+            asked: TraitCount::of(alike.iter().copied().map(|trace| trace.winner().is_some())),
             over_ipv6: TraitCount::of(winners.map(|of| of.family == Family::Ipv6)),
-            aaaa_first: TraitCount::of(alike.iter().filter_map(asks_for_aaaa_first)),
-            attempt_delays_ms: slow.iter().filter_map(fallback_ms).collect(),
+            aaaa_first: TraitCount::of(alike.iter().copied().filter_map(asks_for_aaaa_first)),
+            attempt_delays_ms: slow.iter().copied().filter_map(fallback_ms).collect(),
             silent_delays_ms: starts(MANY)
-                .iter()
+                .into_iter()
                 .filter_map(|of| attempt_delays_ms(of).first().copied())
                 .collect(),
-            stayed: TraitCount::of(slow.iter().filter_map(stays_with_ipv6)),
+            stayed: TraitCount::of(slow.iter().copied().filter_map(stays_with_ipv6)),
             waited_for_aaaa: TraitCount::of(
-                starts(AAAA_LATE).iter().filter_map(|of| waits_for_answer(of, "AAAA")),
+                starts(AAAA_LATE).into_iter().filter_map(|of| waits_for_answer(of, "AAAA")),
             ),
             resolution_delays_ms: starts(AAAA_LATE)
-                .iter()
+                .into_iter()
                 .filter(|of| waits_for_answer(of, "AAAA") == Some(false))
                 .filter_map(|of| wait_beyond_answer_ms(of, "A"))
                 .collect(),
             waited_for_a: TraitCount::of(
-                starts(A_LATE).iter().filter_map(|of| waits_for_answer(of, "A")),
+                starts(A_LATE).into_iter().filter_map(|of| waits_for_answer(of, "A")),
             ),
             ipv6_used: used(Family::Ipv6),
             ipv4_used: used(Family::Ipv4),
@@ -141,7 +145,7 @@ fn waits_for_answer(trace: &ClientTrace, kind: &str) -> Option<bool> {
 /// one of each alone has no turns.
 fn takes_turns(order: &[Family]) -> bool {
     let changes = order.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    is_interleaved(order) && changes > 1
+    is_interleaved(order, MANY_EACH) && changes > 1
 }
 
 #[cfg(test)]
@@ -160,6 +164,7 @@ mod tests {
             tries: 1,
             last_try_ms: begun_ms,
             established_ms: None,
+            confirmed_ms: None,
             heard_ms: None,
             failed_ms: None,
             request_ms: None,

@@ -193,6 +193,7 @@ pub(super) fn main(args: &EyesArgs) -> Result<u8, CommandError> {
     let has_attempts = watched.traces.values().flatten().any(|of| !of.attempts.is_empty());
     let status = write_outputs(&args.output, result)?;
     if let Some(failure) = watched.failure {
+        warn(&warnings);
         return Err(failure);
     }
     match warnings.first() {
