@@ -79,14 +79,14 @@ pub fn order_of_families(trace: &ClientTrace, transport: SeenTransport) -> Vec<F
 }
 
 /// Returns how long the first attempt waited for beyond the time that the answer to a type of query took, in
-/// milliseconds, counted from the first query on: who asks one after the other waits too. Who begins before that
-/// answer does not wait. `None` without an answer or an attempt.
+/// milliseconds, counted from the first query on: who asks one after the other waits too. `None` without an
+/// answer or an attempt.
 pub fn wait_beyond_answer_ms(trace: &ClientTrace, kind: &str) -> Option<f64> {
     let query = trace.query(kind)?;
     let took = query.answered_ms? - query.sent_ms;
     let asked = trace.queries.iter().map(|of| of.sent_ms).min_by(f64::total_cmp)?;
     let first = trace.attempts.first()?.begun_ms;
-    Some(if first < query.answered_ms? { 0.0 } else { first - asked - took })
+    Some((first - asked - took).max(0.0))
 }
 
 /// Returns the attempts over TCP to other addresses that went on when one had won, and whether each of them was

@@ -37,6 +37,9 @@ kill -INT $capture
 wait $capture
 "#;
 
+/// How often a run is made that a busy machine may have disturbed.
+const TRIES: usize = 3;
+
 /// A packet with data, or of a handshake.
 struct Packet {
     at_us: f64,
@@ -61,12 +64,26 @@ fn the_parts_of_responses_are_those_of_their_packets() {
         return;
     }
     let lab = Lab::up("accounted", LAB, &[]);
+    // A busy machine delays the program between a packet and its time, now and then by milliseconds.
+    let mut found = Vec::new();
+    for _ in 0..TRIES {
+        found = find_differences(&lab);
+        if found.is_empty() {
+            return;
+        }
+    }
+    panic!("{found:#?}");
+}
+
+/// Makes a run beside a capture. Returns the parts that differ between them.
+fn find_differences(lab: &Lab) -> Vec<String> {
     let dir = tempfile::TempDir::new().unwrap();
     let path = dir.path().to_str().unwrap();
     lab.says("client", &["sh", "-c", SCRIPT, "sh", path, program_path().to_str().unwrap()]);
     let result: Value =
         serde_json::from_slice(&std::fs::read(dir.path().join("result")).unwrap()).unwrap();
     let shown = show_packets(&dir.path().join("capture"));
+    let mut differences = Vec::new();
     for (family, ipv6) in [("ipv6", true), ("ipv4", false)] {
         let of: Vec<Parts> = shown
             .values()
@@ -84,12 +101,14 @@ fn the_parts_of_responses_are_those_of_their_packets() {
             ("flights", mean(|of| of.flights), whole),
             ("transfer", mean(|of| of.transfer), whole),
         ] {
-            let apart = (said(part) - seen).abs();
-            assert!(apart <= 5.0 + 0.05 * size, "{family} {part}: {} and {seen}", said(part));
+            if (said(part) - seen).abs() > 5.0 + 0.05 * size {
+                differences.push(format!("{family} {part}: {} and {seen}", said(part)));
+            }
         }
         // A small window makes several flights.
         assert!(said("flights") > 20_000.0, "{account}");
     }
+    differences
 }
 
 /// The packets of each connection, as tshark shows them.
