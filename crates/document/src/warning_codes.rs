@@ -14,6 +14,8 @@ pub const WARNING_CODES: &[&str] = &[
     "dead_address",
     "unroutable",
     "client_silent",
+    "no_success",
+    "not_http",
     "client_without_content",
     "client_elsewhere",
     "client_left_processes",

@@ -26,6 +26,7 @@ pub mod handover;
 pub mod heap;
 pub mod interface;
 pub mod join;
+pub mod last_line;
 pub mod limit;
 pub mod mount;
 mod netlink;

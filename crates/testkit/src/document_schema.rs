@@ -19,6 +19,8 @@ use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_document::warning_codes::WARNING_CODES;
 use sixmark_eyes::eyes_result as eyes;
 use sixmark_eyes::eyes_result::EyesResult;
+use sixmark_only6::only6_result as only6;
+use sixmark_only6::only6_result::Only6Result;
 use sixmark_result::result;
 use sixmark_result::result::RunResult;
 use sixmark_study::inspection::document as inspection;
@@ -79,6 +81,10 @@ pub fn all() -> Vec<DocumentSchema> {
             schema: schema_of::<CheckResult>(check::SCHEMA),
         },
         DocumentSchema { file: "eyes.schema.json", schema: schema_of::<EyesResult>(eyes::SCHEMA) },
+        DocumentSchema {
+            file: "only6.schema.json",
+            schema: schema_of::<Only6Result>(only6::SCHEMA),
+        },
         DocumentSchema {
             file: "doctor.schema.json",
             schema: schema_of::<DoctorResult>(doctor::SCHEMA),

@@ -38,6 +38,10 @@ pub const CHECK: Form =
 /// The schema of what a client does.
 pub const EYES: Form = Form("urn:sixmark:eyes:1", include_str!("../../../docs/eyes.schema.json"));
 
+/// The schema of whether a program works with IPv6 alone.
+pub const ONLY6: Form =
+    Form("urn:sixmark:only6:1", include_str!("../../../docs/only6.schema.json"));
+
 impl Form {
     /// Returns the schema as JSON.
     pub fn schema(&self) -> Value {
@@ -47,7 +51,7 @@ impl Form {
     /// Returns a validator of the schema. All schemas are registered because they refer to one
     /// another.
     pub fn validator(&self) -> Validator {
-        let all = [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS, DOCTOR, CHECK, EYES];
+        let all = [RESULT, WATCH, COMPARISON, STUDY, TRAFFIC, VITALS, DOCTOR, CHECK, EYES, ONLY6];
         let parsed = all.map(|form| (form.0, form.schema()));
         let known = Registry::new();
         let known =

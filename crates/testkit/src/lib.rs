@@ -31,6 +31,7 @@ pub mod lookups;
 pub mod name_server;
 pub mod nats;
 pub mod nginx;
+pub mod only6_programs;
 mod origin;
 pub mod pair;
 pub mod process;

@@ -1,18 +1,16 @@
 //! A client that runs in its host of the lab, until it is ended with all that it started.
 
-use std::io::{self, PipeReader, Read as _};
+use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use sixmark_lab::Host;
 use sixmark_sys::command_error::CommandError;
+use sixmark_sys::last_line::keep_last_line;
 use sixmark_sys::packets::PacketRing;
 use sixmark_sys::process::{Running, kill_processes_in, processes_in};
-use sixmark_units::visible::visible;
 
 use crate::client_end::ClientEnd;
 use crate::packet_reader::PacketReader;
@@ -25,10 +23,6 @@ const SETTLE: Duration = Duration::from_millis(60);
 const END: Duration = Duration::from_secs(2);
 /// How long the last line of a client may take after its last process has ended.
 const LAST_LINE: Duration = Duration::from_millis(500);
-/// The most bytes of the last line.
-const LONGEST_LINE: usize = 1_000;
-/// The most characters of it that are kept.
-const KEPT: usize = 200;
 
 /// Starts a client in its host and watches its packets. Returns how it ended; `None` if it was stopped.
 ///
@@ -106,70 +100,4 @@ fn end_client(running: &mut Running, host: &Host) -> io::Result<ClientEnd> {
         processes_left: left,
         last_line: None,
     })
-}
-
-/// Reads what a client writes to standard error, however much that is. Its last line comes once it has ended.
-fn keep_last_line(mut errors: PipeReader) -> io::Result<Receiver<Option<String>>> {
-    let (sender, receiver) = mpsc::channel();
-    let read = move || {
-        let (mut last, mut read) = (LastLine::default(), [0; 4_096]);
-        while let Ok(length @ 1..) = errors.read(&mut read) {
-            last.take(&read[..length]);
-        }
-        // Nobody waits for it any more if a process of the client has escaped.
-        let _ = sender.send(last.text());
-    };
-    thread::Builder::new().name("errors".into()).spawn(read)?;
-    Ok(receiver)
-}
-
-/// The last line of some output that is not empty.
-#[derive(Default)]
-struct LastLine {
-    line: Vec<u8>,
-    is_complete: bool,
-}
-
-impl LastLine {
-    fn take(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            if matches!(byte, b'\n' | b'\r') {
-                self.is_complete = !self.line.is_empty();
-                continue;
-            }
-            if self.is_complete {
-                self.line.clear();
-                self.is_complete = false;
-            }
-            if self.line.len() < LONGEST_LINE {
-                self.line.push(*byte);
-            }
-        }
-    }
-
-    fn text(&self) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.line);
-        let kept: String = visible(text.trim()).chars().take(KEPT).collect();
-        (!kept.is_empty()).then_some(kept)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keeps_the_last_line_that_is_not_empty() {
-        let text = |parts: &[&str]| {
-            let mut last = LastLine::default();
-            parts.iter().for_each(|part| last.take(part.as_bytes()));
-            last.text()
-        };
-        assert_eq!(text(&["first\nse", "cond\n", "\n\n"]).unwrap(), "second");
-        assert_eq!(text(&["cut off"]).unwrap(), "cut off");
-        assert_eq!(text(&["\u{1b}[1mred\n"]).unwrap(), "\\u{1b}[1mred");
-        assert_eq!(text(&["x".repeat(10_000).as_str()]).unwrap().len(), KEPT);
-        assert_eq!(text(&["\0".repeat(10_000).as_str()]).unwrap().len(), KEPT);
-        assert_eq!(text(&["\n", "  \n"]), None);
-    }
 }

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands with their examples. The short help shows only the options named here; `--help` shows
 /// all.
-const EXAMPLES: [CommandExamples; 18] = [
+const EXAMPLES: [CommandExamples; 20] = [
     CommandExamples {
         command: &["run"],
         options: &[
@@ -78,6 +78,16 @@ const EXAMPLES: [CommandExamples; 18] = [
             ("html", "sixmark eyes --html eyes.html -- curl -s -o /dev/null"),
         ],
     },
+    CommandExamples {
+        command: &["only6"],
+        options: &[
+            ("client", "sixmark only6 --client 'curl -sSf -o /dev/null'"),
+            ("server", "sixmark only6 --server 'python3 -m http.server {port}' --port 8080"),
+            ("quick", "sixmark only6 --quick --client 'wget -q -O /dev/null {url}'"),
+            ("output", "sixmark only6 --output filed --client 'curl -sSf -o /dev/null'"),
+        ],
+    },
+    CommandExamples { command: &["verify"], options: &[("folder", "sixmark verify filed")] },
     CommandExamples {
         command: &["doctor"],
         options: &[

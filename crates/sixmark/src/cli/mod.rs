@@ -18,6 +18,7 @@ mod keep;
 mod lab;
 mod listen;
 mod man;
+mod only6;
 mod origin;
 mod out;
 mod progress;
@@ -67,6 +68,8 @@ struct Cli {
 enum SixmarkCommand {
     Check(check::SiteCheckArgs),
     Eyes(eyes::EyesArgs),
+    Only6(only6::Only6Args),
+    Verify(only6::VerifyArgs),
     Run(Box<run::RunArgs>),
     Compare(Box<compare::CompareArgs>),
     History(history::HistoryArgs),
@@ -100,6 +103,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         SixmarkCommand::Check(args) => check::main(&args),
         SixmarkCommand::Eyes(args) => eyes::main(&args),
+        SixmarkCommand::Only6(args) => only6::main(&args),
+        SixmarkCommand::Verify(args) => only6::verify(&args),
         SixmarkCommand::Run(args) => run::main(&args),
         SixmarkCommand::Compare(args) => compare::main(&args),
         SixmarkCommand::History(args) => history::main(args),
@@ -200,6 +205,8 @@ fn help_for(arguments: &[OsString]) -> &'static str {
         Some("vitals") => "sixmark vitals --help",
         Some("check") => "sixmark check --help",
         Some("eyes") => "sixmark eyes --help",
+        Some("only6") => "sixmark only6 --help",
+        Some("verify") => "sixmark verify --help",
         Some("doctor") => "sixmark doctor --help",
         Some("agent") => "sixmark agent --help",
         Some("fleet") => "sixmark fleet --help",

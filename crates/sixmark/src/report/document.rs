@@ -50,6 +50,7 @@ pub fn document_text(document: &Document, detail: Detail) -> String {
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_text(result),
         Document::Check(result) => sixmark_check::sheet::check_text(result),
         Document::Eyes(result) => sixmark_eyes::sheet::eyes_text(result),
+        Document::Only6(result) => sixmark_only6::sheet::only6_text(result),
         Document::Doctor(result) => doctor_text(result, doctor_detail(detail)),
     }
 }

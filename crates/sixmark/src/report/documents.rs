@@ -14,6 +14,8 @@ use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_document::provenance::Warning;
 use sixmark_eyes::eyes_result as eyes;
 use sixmark_eyes::eyes_result::EyesResult;
+use sixmark_only6::only6_result as only6;
+use sixmark_only6::only6_result::Only6Result;
 use sixmark_plan::plan::secrets::document_holds_secrets;
 use sixmark_result::result;
 use sixmark_result::result::RunResult;
@@ -49,10 +51,12 @@ pub enum Document {
     Check(Box<CheckResult>),
     /// `sixmark.eyes/1`, of `sixmark eyes`.
     Eyes(Box<EyesResult>),
+    /// `sixmark.only6/1`, of `sixmark only6`.
+    Only6(Box<Only6Result>),
 }
 
 /// The formats that [`Document::parse`] reads, by name and version.
-const SCHEMAS: [&str; 10] = [
+const SCHEMAS: [&str; 11] = [
     result::SCHEMA,
     watch::SCHEMA,
     comparison::SCHEMA,
@@ -63,6 +67,7 @@ const SCHEMAS: [&str; 10] = [
     doctor::SCHEMA,
     check::SCHEMA,
     eyes::SCHEMA,
+    only6::SCHEMA,
 ];
 
 /// The `schema` field of every document, and `watched`, which only documents of `sixmark watch`
@@ -102,6 +107,7 @@ impl Document {
             doctor::SCHEMA => Ok(Document::Doctor(read_document(text)?)),
             check::SCHEMA => Ok(Document::Check(read_document(text)?)),
             eyes::SCHEMA => Ok(Document::Eyes(read_document(text)?)),
+            only6::SCHEMA => Ok(Document::Only6(read_document(text)?)),
             other if other.starts_with("sixmark.") => Err(format!(
                 "is a {other}, which this version does not read (it reads {}); if a newer sixmark wrote \
                  it, use that",
@@ -124,7 +130,8 @@ impl Document {
             | Document::Traffic(_)
             | Document::Doctor(_)
             | Document::Check(_)
-            | Document::Eyes(_) => return false,
+            | Document::Eyes(_)
+            | Document::Only6(_) => return false,
         };
         // What can't be examined may hold some.
         value.map_or(true, |value| document_holds_secrets(&value))
@@ -143,6 +150,7 @@ impl Document {
             Document::Doctor(_) => doctor::SCHEMA,
             Document::Check(_) => check::SCHEMA,
             Document::Eyes(_) => eyes::SCHEMA,
+            Document::Only6(_) => only6::SCHEMA,
         }
     }
 
@@ -156,6 +164,7 @@ impl Document {
             Document::Vitals(result) => &result.warnings,
             Document::Traffic(result) => &result.warnings,
             Document::Eyes(result) => &result.warnings,
+            Document::Only6(result) => &result.warnings,
             // Their findings are not about figures, or say themselves that they are undecided.
             Document::Doctor(_) | Document::Check(_) | Document::Inspection(_) => &[],
         }

@@ -135,7 +135,8 @@ impl ListHeadline {
             Document::Vitals(_)
             | Document::Traffic(_)
             | Document::Doctor(_)
-            | Document::Eyes(_) => Err(format!(
+            | Document::Eyes(_)
+            | Document::Only6(_) => Err(format!(
                 "is a {}, which the store does not keep; `sixmark report FILE` shows it",
                 document.schema()
             )),

@@ -19,6 +19,7 @@ use sixmark_compare::text::interval_text;
 use sixmark_document::provenance::{Ended, Environment, Tool, Warning};
 use sixmark_eyes::clause::{ClauseFinding, ClauseState};
 use sixmark_eyes::eyes_result::{CaseResult, EyesGateResult, EyesResult};
+use sixmark_only6::only6_result::{Only6Result, ScenarioResult, ScenarioVerdict};
 use sixmark_result::find::FindMax;
 use sixmark_result::gate_result::GateResult;
 use sixmark_result::measurement::Measurement;
@@ -170,6 +171,40 @@ fn eyes_cases(result: &EyesResult) -> Vec<GateResult> {
     let shown = result.clauses.iter().filter(|of| of.state != ClauseState::NotShown);
     let cases = result.cases.iter().map(case).chain(shown.map(clause));
     cases.chain(result.gates.iter().map(gate)).collect()
+}
+
+/// Returns the JUnit XML of `sixmark only6`: a test case for each scenario, which fails unless the program works.
+pub fn of_only6(result: &Only6Result) -> String {
+    let because = |name: &str| {
+        let found = result.findings.iter().filter(|of| of.scenarios.iter().any(|of| of == name));
+        let all: Vec<String> = found.map(|of| format!("{}: {}", of.code, of.evidence)).collect();
+        all.join("; ")
+    };
+    let case = |of: &ScenarioResult| GateResult {
+        fail_if: format!("works({})", of.name()),
+        failed: of.verdict != ScenarioVerdict::Works,
+        because: match because(&of.name()) {
+            found if found.is_empty() => of.verdict.words().to_owned(),
+            found => found,
+        },
+    };
+    let gates: Vec<GateResult> = result.scenarios.iter().map(case).collect();
+    let programs = &result.programs;
+    let command = programs.client.as_ref().or(programs.server.as_ref());
+    Suite {
+        name: format!("sixmark only6 {}", command.map_or("", String::as_str)),
+        started: &result.started,
+        elapsed_s: result.elapsed_s,
+        properties: properties(&result.tool, None, &result.environment),
+        measured: match result.ended {
+            Ended::Complete => Ok(()),
+            _ => Err("the measurement ended early".to_owned()),
+        },
+        before_gates: "",
+        gates: &gates,
+        warnings: &[],
+    }
+    .xml()
 }
 
 /// A test suite. Each file has exactly one.

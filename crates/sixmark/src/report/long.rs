@@ -13,6 +13,7 @@ use sixmark_compare::comparison_result::{ComparisonResult, SideName};
 use sixmark_design::study_result::StudyResult;
 use sixmark_doctor::doctor_result::DoctorResult;
 use sixmark_eyes::eyes_result::EyesResult;
+use sixmark_only6::only6_result::Only6Result;
 use sixmark_result::find::FindMax;
 use sixmark_result::measurement::Measurement;
 use sixmark_sheet::csv_lines::{CsvLines, LineEnding};
@@ -52,6 +53,7 @@ pub fn csv_of_figures(documents: &[Named<'_>]) -> String {
             Document::Doctor(result) => write_doctor(&mut lines, named.name, result),
             Document::Check(result) => write_check(&mut lines, named.name, result),
             Document::Eyes(result) => write_eyes(&mut lines, named.name, result),
+            Document::Only6(result) => write_only6(&mut lines, named.name, result),
         }
     }
     lines.take()
@@ -194,6 +196,18 @@ fn write_eyes(lines: &mut CsvLines, document: &str, result: &EyesResult) {
         to.one(("clause", None, &of.clause), "state", of.state.word());
         to.one(("clause", None, &of.clause), "met", &of.met.to_string());
         to.one(("clause", None, &of.clause), "shown", &of.shown.to_string());
+    }
+}
+
+/// Writes the verdict of each scenario, and the scenarios and the evidence of each finding.
+fn write_only6(lines: &mut CsvLines, document: &str, result: &Only6Result) {
+    let mut to = Figures { lines, document, kind: "only6", started: &result.started };
+    for of in &result.scenarios {
+        to.one(("scenario", None, &of.name()), "verdict", of.verdict.words());
+    }
+    for of in &result.findings {
+        to.one(("finding", None, &of.code), "scenarios", &of.scenarios.join(" "));
+        to.one(("finding", None, &of.code), "evidence", &of.evidence);
     }
 }
 

@@ -1,27 +1,11 @@
 //! The tables of docs/eyes.md are those of the source.
 
-use std::fs;
-
 use sixmark_eyes::clause::CLAUSES;
 use sixmark_eyes::eyes_case::CASES;
 use sixmark_eyes::eyes_gate::{EYES_FIGURES, EyesFigureOf};
 use sixmark_result::expression::GivenKind;
 
-/// Writes the page anew where it is set, instead of comparing.
-const UPDATE: &str = "SIXMARK_UPDATE_DOCS";
-
-/// Returns the page with these rows below the head of a table, in the place of those that it has.
-fn with_rows(page: &str, head: &str, rows: &[String]) -> String {
-    let begin = page.find(head).expect("the page has the head of the table");
-    let ruled = page[begin + head.len() + 1..].find('\n').unwrap();
-    let first = begin + head.len() + 1 + ruled + 1;
-    let old: usize = page[first..]
-        .split_inclusive('\n')
-        .take_while(|line| line.starts_with('|'))
-        .map(str::len)
-        .sum();
-    format!("{}{}{}", &page[..first], rows.concat(), &page[first + old..])
-}
+use crate::page_tables::check_tables;
 
 fn case_rows() -> Vec<String> {
     CASES.iter().map(|case| format!("| `{}` | {} |\n", case.name, case.about)).collect()
@@ -54,18 +38,13 @@ fn figure_rows() -> Vec<String> {
 
 #[test]
 fn the_tables_of_docs_eyes_match_the_source() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/eyes.md");
-    let kept = fs::read_to_string(path).unwrap();
-    let page = with_rows(&kept, "| case | network |", &case_rows());
-    let head = "| clause | level | what it asks for | source | shown by |";
-    let page = with_rows(&page, head, &clause_rows());
-    let page = with_rows(&page, "| figure | type | what it is |", &figure_rows());
-    if std::env::var_os(UPDATE).is_some() {
-        fs::write(path, &page).unwrap();
-        return;
-    }
-    assert!(
-        kept == page,
-        "docs/eyes.md differs from the source: {UPDATE}=1 cargo test -p sixmark --test house"
+    let clauses = "| clause | level | what it asks for | source | shown by |";
+    check_tables(
+        "docs/eyes.md",
+        &[
+            ("| case | network |", case_rows()),
+            (clauses, clause_rows()),
+            ("| figure | type | what it is |", figure_rows()),
+        ],
     );
 }

@@ -13,6 +13,8 @@ mod eyes_page;
 mod metrics;
 mod modules;
 mod naming;
+mod only6_page;
+mod page_tables;
 mod reading;
 mod reruns;
 mod sources;

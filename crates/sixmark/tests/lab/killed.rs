@@ -94,6 +94,32 @@ fn nothing_is_left_of_a_lab_whichever_of_its_processes_is_killed() {
     }
 }
 
+#[test]
+fn nothing_is_left_of_a_tested_program_whichever_process_of_sixmark_is_killed() {
+    if without(&["tayga", "unbound"]) {
+        return;
+    }
+    let before = Machine::now();
+    for victim in 0..3 {
+        // In the command's network are a name server, a translator, sixmark's own server, and the client.
+        let words = ["only6", "--scenarios", "nat64-to-ipv4", "--patience", "600"];
+        let client = ["--client", "sh -c 'setsid sleep 1000 & exec sleep 1000'"];
+        let mut command = command(&[&words[..], &client].concat());
+        let mut outer = command.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut tree = Tree::of(outer.id());
+        until("the client is there", || {
+            tree = Tree::of(outer.id());
+            let (processes, namespaces) = tree.size();
+            if processes >= 8 && namespaces >= 9 { Vec::new() } else { vec![format!("{tree:?}")] }
+        });
+        let keeper = child(outer.id());
+        signal([outer.id(), keeper, child(keeper)][victim], "KILL");
+        assert!(!outer.wait().unwrap().success());
+        tree.is_gone();
+        before.has_nothing_new();
+    }
+}
+
 fn lab(dir: &Path, round: usize) -> Child {
     let file = dir.join("lab.toml").display().to_string();
     let name = format!("killed-{}-{round}", std::process::id());

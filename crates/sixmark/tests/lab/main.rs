@@ -39,6 +39,8 @@ mod namespaces;
 mod nat;
 mod nat64;
 mod netem;
+mod only6_outputs;
+mod only6_programs;
 mod ordinary;
 mod placement;
 mod quickstart;

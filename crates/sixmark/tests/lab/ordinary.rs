@@ -205,6 +205,19 @@ fn a_client_is_watched_without_root() {
 }
 
 #[test]
+fn a_program_is_tested_without_root() {
+    if without(&["setpriv", "curl", "unbound"]) {
+        return;
+    }
+    let user = User::new();
+    let scenarios = ["--scenarios", "ipv6-to-dual,ipv4-to-dual,refused-to-dual"];
+    let client = ["only6", "--client", "curl -sSf -o /dev/null"];
+    let output = user.run(&[&client[..], &scenarios].concat());
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("works in 3 of 3"), "{said}{output:?}");
+}
+
+#[test]
 fn names_the_sysctl_that_forbids_user_namespaces() {
     if without(&["setpriv"]) {
         return;

@@ -55,6 +55,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("sixmark check --resolver", "crates/sixmark/tests/lab/check.rs"),
     ("sixmark check --targets", "crates/sixmark/tests/lab/check.rs"),
     ("sixmark eyes ", "crates/sixmark/tests/lab/eyes_outputs.rs"),
+    ("sixmark only6 ", "crates/sixmark/tests/lab/only6_outputs.rs"),
+    ("sixmark verify ", "crates/sixmark/tests/lab/only6_outputs.rs"),
     ("sixmark history checks", "crates/sixmark/tests/program/cli/site_history.rs"),
     ("sixmark vitals --in server", "crates/sixmark/tests/lab/vitals.rs"),
     ("sixmark run --truth", "crates/sixmark/tests/packets/exchanges.rs"),

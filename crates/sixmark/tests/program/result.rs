@@ -230,6 +230,7 @@ fn every_warning_is_documented() {
         include_str!("../../../document/src/provenance.rs"),
         include_str!("../../../vitals/src/warnings.rs"),
         include_str!("../../../eyes/src/client_warnings.rs"),
+        include_str!("../../../only6/src/only6_warnings.rs"),
     );
     let calls = source.split("warning(").skip(1).filter(|call| !call.starts_with("code: &str"));
     let code = |call: &'static str| call.trim_start().strip_prefix('"')?.split('"').next();

@@ -28,6 +28,7 @@ pub fn sheet_of(named: Named<'_>) -> Sheet {
         Document::Traffic(result) => sixmark_traffic::sheet::traffic_sheet(named.name, result),
         Document::Check(result) => sixmark_check::sheet::check_sheet(named.name, result),
         Document::Eyes(result) => sixmark_eyes::sheet::eyes_sheet(named.name, result),
+        Document::Only6(result) => sixmark_only6::sheet::only6_sheet(named.name, result),
         Document::Doctor(result) => sixmark_doctor::sheet::doctor_sheet(named.name, result),
     }
 }

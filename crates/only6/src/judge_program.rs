@@ -1,0 +1,280 @@
+//! The verdict of each scenario, and what is wrong with a program, from all that was seen of it.
+//!
+//! Nothing else decides: whoever has the starts can compute both again.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use sixmark_units::family::Family;
+
+use crate::app_finding::{AppFinding, FINDINGS, FindingWeight};
+use crate::app_scenario::{AppScenario, ScenarioTwist};
+use crate::app_start::{AppStart, ProgramEnd};
+use crate::client_findings::{ClientStart, StartFinding};
+use crate::only6_result::{BackendKind, ScenarioResult, ScenarioVerdict};
+use crate::scenario_lab::{BACKEND, BACKEND_NAME, SERVER, SITE, host_address};
+use crate::server_findings::ServerStart;
+
+/// What was seen in a scenario, not judged yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScenarioStarts {
+    /// The scenario.
+    pub scenario: &'static AppScenario,
+    /// The backend of a proxy.
+    pub backend: Option<BackendKind>,
+    /// Each start, in the order of time.
+    pub starts: Vec<AppStart>,
+}
+
+/// Whose program is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JudgedSide {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// What is wrong with a program, by the code of the finding.
+#[derive(Clone, Debug, Default)]
+struct FindingList(BTreeMap<&'static str, (Vec<String>, String)>);
+
+impl FindingList {
+    fn add(&mut self, scenario: &str, (code, evidence): StartFinding) {
+        let (scenarios, _) = self.0.entry(code).or_insert_with(|| (Vec::new(), evidence));
+        if !scenarios.iter().any(|of| of == scenario) {
+            scenarios.push(scenario.to_owned());
+        }
+    }
+
+    fn has(&self, code: &str) -> bool {
+        self.0.contains_key(code)
+    }
+
+    /// Notes that a finding explains a failure in a scenario.
+    fn explain(&mut self, code: &'static str, scenario: &str) {
+        self.add(scenario, (code, String::new()));
+    }
+
+    /// Returns the findings in the order of the table, faults first; the scenarios in the order of `order`.
+    fn into_findings(mut self, order: &[String]) -> Vec<AppFinding> {
+        let place = |name: &String| order.iter().position(|of| of == name);
+        let finding = |kind: &crate::app_finding::FindingKind| {
+            let (mut scenarios, evidence) = self.0.remove(kind.code)?;
+            scenarios.sort_by_key(place);
+            Some(AppFinding {
+                code: kind.code.to_owned(),
+                weight: kind.weight,
+                scenarios,
+                evidence,
+            })
+        };
+        let mut all: Vec<AppFinding> = FINDINGS.iter().filter_map(finding).collect();
+        all.sort_by_key(|of| of.weight);
+        all
+    }
+}
+
+/// Judges all scenarios.
+pub fn judge_program(
+    side: JudgedSide,
+    seen: Vec<ScenarioStarts>,
+) -> (Vec<ScenarioResult>, Vec<AppFinding>) {
+    let result = |of: ScenarioStarts, verdict: ScenarioVerdict| ScenarioResult {
+        scenario: of.scenario.name.to_owned(),
+        backend: of.backend,
+        verdict,
+        starts: of.starts,
+    };
+    let (verdicts, list) = match side {
+        JudgedSide::Client => judge_client(&seen),
+        JudgedSide::Server => judge_server(&seen),
+    };
+    let results: Vec<ScenarioResult> =
+        seen.into_iter().zip(verdicts).map(|(of, verdict)| result(of, verdict)).collect();
+    let order: Vec<String> = results.iter().map(ScenarioResult::name).collect();
+    (results, list.into_findings(&order))
+}
+
+/// Returns the name of a scenario with its backend.
+fn name_of(of: &ScenarioStarts) -> String {
+    let (verdict, starts) = (ScenarioVerdict::Works, Vec::new());
+    let scenario = of.scenario.name.to_owned();
+    ScenarioResult { scenario, backend: of.backend, verdict, starts }.name()
+}
+
+/// Returns the verdict over all starts.
+fn join_verdicts(all: &[ScenarioVerdict]) -> ScenarioVerdict {
+    match all {
+        [] => ScenarioVerdict::Fails,
+        [first, rest @ ..] if rest.iter().all(|of| of == first) => *first,
+        _ => ScenarioVerdict::Partly,
+    }
+}
+
+fn judge_client(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) {
+    let mut list = FindingList::default();
+    let (mut open, mut verdicts, mut worked) = (Vec::new(), Vec::new(), Vec::new());
+    for of in seen {
+        let name = name_of(of);
+        let mut all = Vec::new();
+        for kept in &of.starts {
+            let start = client_start(of, kept);
+            all.push(match (start.has_worked, start.wire.content_ms()) {
+                (true, _) => ScenarioVerdict::Works,
+                (false, Some(_)) => ScenarioVerdict::Partly,
+                (false, None) => ScenarioVerdict::Fails,
+            });
+            if start.end.is_none() {
+                // The user's server did not listen, so that no client was started.
+                let end = kept.server.as_ref().map(ProgramEnd::words);
+                list.add(&name, ("never-listens", end.unwrap_or_default()));
+                continue;
+            }
+            let found = start.findings();
+            if start.has_worked {
+                worked.push(start);
+            } else if !found.iter().any(is_fault) {
+                open.push((name.clone(), start));
+            }
+            found.into_iter().for_each(|of| list.add(&name, of));
+        }
+        verdicts.push(join_verdicts(&all));
+    }
+    let works_over = |family: Family| {
+        worked.iter().any(|of| of.wire.attempts.iter().any(|attempt| attempt.family == family))
+    };
+    for (name, start) in &open {
+        explain_client(&mut list, name, start, &works_over);
+    }
+    (verdicts, list)
+}
+
+/// Explains a start of a client that failed and shows no fault by itself.
+fn explain_client(
+    list: &mut FindingList,
+    name: &str,
+    start: &ClientStart<'_>,
+    works_over: &dyn Fn(Family) -> bool,
+) {
+    let is_missing = |family: Family| !start.access.has_stack(family);
+    // Who uses sockets of IPv4 alone sends nothing, or queries alone, where there are none.
+    let is_silent = start.wire.attempts.is_empty();
+    let known = ["ipv4-literal", "asks-a-only"].into_iter().find(|code| list.has(code));
+    match known {
+        Some(code) if is_silent && !start.scenario.has_way(Family::Ipv4) => {
+            list.explain(code, name);
+        }
+        _ if is_silent && is_missing(Family::Ipv4) && works_over(Family::Ipv6) => {
+            list.add(name, ("needs-ipv4-stack", start.unexplained().1));
+        }
+        _ if is_silent && is_missing(Family::Ipv6) && works_over(Family::Ipv4) => {
+            list.add(name, ("needs-ipv6-stack", start.unexplained().1));
+        }
+        _ => list.add(name, start.unexplained()),
+    }
+}
+
+fn is_fault((code, _): &StartFinding) -> bool {
+    FINDINGS.iter().any(|of| of.code == *code && of.weight == FindingWeight::Fault)
+}
+
+fn client_start<'a>(of: &ScenarioStarts, start: &'a AppStart) -> ClientStart<'a> {
+    let is_literal = of.scenario.twist == ScenarioTwist::Ipv6Literal;
+    let end = start.client.as_ref();
+    let is_content = start.wire.content_ms().is_some();
+    let is_own = start.sockets.is_empty();
+    ClientStart {
+        scenario: of.scenario,
+        access: of.scenario.client,
+        name: SITE,
+        literal: is_literal.then(|| host_address(SERVER, Family::Ipv6)),
+        wire: &start.wire,
+        end,
+        // Of sixmark's own server the whole content was seen, so that a browser may run on. Of another any answer
+        // counts, and the client must say itself that it was the right one.
+        has_worked: is_content
+            && end.is_some_and(|of| of.is_success() || is_own && of.is_cut_off()),
+        is_incomplete: start.is_incomplete(),
+    }
+}
+
+/// Returns a proxy's start as that of a client of its backend; `None` of a server without a backend.
+fn backend_start<'a>(
+    of: &ScenarioStarts,
+    start: &'a AppStart,
+    has_worked: bool,
+) -> Option<ClientStart<'a>> {
+    let literal: Option<IpAddr> =
+        (of.backend? == BackendKind::Ipv6Literal).then(|| host_address(BACKEND, Family::Ipv6));
+    Some(ClientStart {
+        scenario: of.scenario,
+        access: of.scenario.server,
+        name: BACKEND_NAME,
+        literal,
+        wire: &start.wire,
+        end: None,
+        has_worked,
+        is_incomplete: start.is_incomplete(),
+    })
+}
+
+fn judge_server(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) {
+    let mut list = FindingList::default();
+    let probes = seen.iter().flat_map(|of| &of.starts).flat_map(|of| &of.probes);
+    let best = probes.map(|of| of.answer.grade()).min().unwrap_or(u16::MAX);
+    // Nothing is as good as no connection.
+    let best = best.min(u16::MAX - 1);
+    let mut open = Vec::new();
+    let mut verdicts = Vec::new();
+    for of in seen {
+        let name = name_of(of);
+        let mut all = Vec::new();
+        for start in &of.starts {
+            let judged = ServerStart { scenario: of.scenario, start, best };
+            let worked = judged.has_worked();
+            let of_backend = backend_start(of, start, worked).map(|of| of.findings());
+            let of_backend = of_backend.unwrap_or_default().into_iter().filter(is_fault);
+            let found: Vec<StartFinding> =
+                judged.findings().into_iter().chain(of_backend).collect();
+            if !worked && !found.iter().any(is_fault) {
+                open.push((name.clone(), judged));
+            }
+            found.into_iter().for_each(|of| list.add(&name, of));
+            all.push(match (worked, judged.has_failed()) {
+                (true, _) => ScenarioVerdict::Works,
+                (false, true) => ScenarioVerdict::Fails,
+                (false, false) => ScenarioVerdict::Partly,
+            });
+        }
+        verdicts.push(join_verdicts(&all));
+    }
+    let works_somewhere = verdicts.contains(&ScenarioVerdict::Works);
+    for (name, start) in open {
+        explain_server(&mut list, &name, &start, works_somewhere);
+    }
+    (verdicts, list)
+}
+
+/// Explains a start of a server that failed and shows no fault by itself.
+fn explain_server(
+    list: &mut FindingList,
+    name: &str,
+    start: &ServerStart<'_>,
+    works_somewhere: bool,
+) {
+    let is_missing = |family: Family| !start.scenario.server.has_stack(family);
+    // Who asks for one family alone has no other socket to listen on.
+    let bound = [("binds-ipv4", Family::Ipv4), ("binds-ipv6", Family::Ipv6)];
+    let known = bound.into_iter().find(|(code, family)| list.has(code) && is_missing(*family));
+    match known {
+        Some((code, _)) if !start.start.has_listened() => list.explain(code, name),
+        _ if start.start.has_listened() && list.has("asks-a-only") && is_missing(Family::Ipv4) => {
+            list.explain("asks-a-only", name);
+        }
+        _ => list.add(name, start.unexplained(works_somewhere)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! What `sixmark only6` writes: the document, the folder that can be filed, and the check of it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use sixmark_testkit::forms::ONLY6;
+use sixmark_testkit::lab::without;
+use sixmark_testkit::{complaint, sixmark};
+
+/// Returns the lines that a check of a folder prints, with its status.
+fn verify(folder: &Path) -> (Option<i32>, String) {
+    let output = sixmark(&["verify", folder.to_str().unwrap()]);
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_folder_is_filed_and_each_change_in_it_is_found() {
+    if without(&["tayga", "unbound", "nft", "curl"]) {
+        return;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("filed");
+    let begin = ["only6", "--client", "curl -sSf -o /dev/null", "--product", "curl"];
+    let scenarios = ["--scenarios", "dual-to-ipv6,ipv4-to-dual", "--repeat", "2"];
+    let end = ["--output", folder.to_str().unwrap()];
+    let output = sixmark(&[&begin[..], &scenarios, &end].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}{errors}");
+    assert!(said.contains("It works in 2 of 2 scenarios."), "{said}");
+    let document = fs::read_to_string(folder.join("only6.json")).unwrap();
+    ONLY6.check(&serde_json::from_str::<Value>(&document).unwrap());
+    for name in ["only6.html", "only6.md", "captures/dual-to-ipv6-2.pcap"] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+    let (status, said) = verify(&folder);
+    assert_eq!(status, Some(0), "{said}");
+    change_each_part(&folder, &document);
+    let again = sixmark(&[&begin[..], &scenarios, &end].concat());
+    assert!(complaint(&again, 2).contains("is not empty"));
+}
+
+fn change_each_part(folder: &Path, document: &str) {
+    let capture = folder.join("captures/ipv4-to-dual-1.pcap");
+    let kept = fs::read(&capture).unwrap();
+    let mut changed = kept.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    fs::write(&capture, &changed).unwrap();
+    let (status, said) = verify(folder);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("captures/ipv4-to-dual-1.pcap: its content was changed"), "{said}");
+    fs::write(&capture, &kept).unwrap();
+    // Whoever makes the hashes anew has changed no packet.
+    let place = folder.join("only6.json");
+    let other = document.replacen("\"verdict\": \"works\"", "\"verdict\": \"fails\"", 1);
+    assert_ne!(other, document);
+    fs::write(&place, other).unwrap();
+    let sums = fs::read_to_string(folder.join("SHA256SUMS")).unwrap();
+    let (status, said) = verify(folder);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("only6.json: its content was changed"), "{said}");
+    assert!(
+        said.contains("only6.json: /scenarios/0/verdict is \"fails\", the captures show \"works\""),
+        "{said}"
+    );
+    fs::write(&place, document).unwrap();
+    fs::write(folder.join("more"), "x").unwrap();
+    assert!(verify(folder).1.contains("more: has no hash in SHA256SUMS"));
+    fs::remove_file(folder.join("more")).unwrap();
+    fs::remove_file(&capture).unwrap();
+    assert!(verify(folder).1.contains("captures/ipv4-to-dual-1.pcap: is missing"));
+    fs::write(&capture, &kept).unwrap();
+    fs::write(folder.join("SHA256SUMS"), format!("{sums}x\n")).unwrap();
+    let output = sixmark(&["verify", folder.to_str().unwrap()]);
+    assert!(complaint(&output, 2).contains("is not a hash and a path"));
+    fs::write(folder.join("SHA256SUMS"), sums).unwrap();
+    assert_eq!(verify(folder).0, Some(0));
+}
+
+#[test]
+fn bad_input_is_refused_in_one_line_before_anything_is_started() {
+    let refused = |words: &[&str], expected: &str| {
+        let said = complaint(&sixmark(words), 2);
+        assert!(said.contains(expected), "{said}");
+    };
+    refused(&["only6", "--client", "/no/such/client"], "no program '/no/such/client' is there");
+    refused(&["only6", "--client", "curl 'x"], "closed quotes");
+    refused(&["only6", "--client", ""], "a command");
+    refused(&["only6", "--server", "true"], "--port");
+    refused(&["only6"], "--client");
+    let words = ["only6", "--server", "true", "--port", "80"];
+    refused(&[&words[..], &["--path", "x"]].concat(), "--path 'x'");
+    refused(&[&words[..], &["--scenarios", "broken-to-dual"]].concat(), "is for clients");
+    refused(&["verify", "/no/such/folder"], "is it a folder of sixmark only6 --output?");
+}
+
+#[test]
+fn a_client_with_its_own_server_and_one_whose_server_never_listens() {
+    if without(&["tayga", "unbound", "nft", "curl", "python3"]) {
+        return;
+    }
+    let run = |server: &str| -> Value {
+        let words = ["only6", "--client", "curl -sSf -o /dev/null", "--server", server];
+        let more = ["--port", "8080", "--scenarios", "ipv6-to-ipv6,clat-to-ipv4", "--json", "-"];
+        serde_json::from_slice(&sixmark(&[&words[..], &more].concat()).stdout).unwrap()
+    };
+    let document = run("python3 -m http.server --bind :: {port}");
+    let verdicts: Vec<&Value> =
+        document["scenarios"].as_array().unwrap().iter().map(|of| &of["verdict"]).collect();
+    // The host of the other scenario has no stack of IPv6.
+    assert_eq!(verdicts, ["works", "fails"], "{:#}", document["findings"]);
+    assert_eq!(document["findings"][0]["code"], "never-listens");
+    let document = run("true");
+    assert_eq!(document["findings"][0]["code"], "never-listens");
+    assert_eq!(document["findings"][0]["scenarios"].as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,69 @@
+/* Fetches a URL from the addresses that gethostbyname(3) returns.
+ *
+ *     gethostbyname URL
+ */
+#include <err.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define LENGTH 1000 /* bytes */
+
+static int open_connection(const char *host, int port)
+{
+    struct timeval timeout = {.tv_sec = 5};
+    struct hostent *entry = gethostbyname(host);
+    int error = 0;
+    if (entry == NULL)
+        errx(1, "%s: %s", host, hstrerror(h_errno));
+    for (char **address = entry->h_addr_list; *address != NULL; address++) {
+        struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(port)};
+        memcpy(&peer.sin_addr, *address, sizeof peer.sin_addr);
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (fd < 0)
+            err(1, "socket");
+        /* This is also the timeout of connect. */
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+        if (connect(fd, (struct sockaddr *)&peer, sizeof peer) == 0)
+            return fd;
+        error = errno == EINPROGRESS ? ETIMEDOUT : errno;
+        close(fd);
+    }
+    errno = error;
+    err(1, "%s", host);
+}
+
+/* Reads the answer to its end and checks its status and the length of its body. */
+static void check_answer(int fd)
+{
+    static char answer[65536];
+    size_t length = 0;
+    ssize_t count;
+    while ((count = read(fd, answer + length, sizeof answer - 1 - length)) > 0)
+        length += count;
+    if (count < 0)
+        err(1, "read");
+    char *end = strstr(answer, "\r\n\r\n");
+    if (strncmp(answer, "HTTP/1.1 200 ", 13) != 0 || end == NULL || answer + length - (end + 4) != LENGTH)
+        errx(1, "a wrong answer of %zu bytes: %.12s", length, answer);
+}
+
+int main(int argc, char **argv)
+{
+    char authority[256], host[256], path[1024] = "/";
+    int port = 80;
+    if (argc != 2 || sscanf(argv[1], "http://%255[^/]%1023s", authority, path) < 1)
+        errx(1, "usage: gethostbyname URL");
+    if (sscanf(authority, "[%255[^]]]:%d", host, &port) < 1 && sscanf(authority, "%255[^:]:%d", host, &port) < 1)
+        errx(1, "%s: no host", argv[1]);
+    int fd = open_connection(host, port);
+    dprintf(fd, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path, authority);
+    check_answer(fd);
+    return 0;
+}
