@@ -72,6 +72,14 @@ impl Lab {
         assert!(output.status.success(), "{words:?} in {host}: {said}");
         String::from_utf8(output.stdout).unwrap()
     }
+
+    /// Returns a counter of a host's kernel, by its name in nstat(8).
+    pub fn counter(&self, host: &str, name: &str) -> u64 {
+        let said = self.says(host, &["nstat", "-asz", name]);
+        let line = said.lines().find(|line| line.starts_with(name));
+        line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
+            .unwrap_or_else(|| panic!("{said}"))
+    }
 }
 
 impl Drop for Lab {

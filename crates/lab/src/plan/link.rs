@@ -65,8 +65,9 @@ pub struct LinkEnd {
 
 /// The default MTU, that of Ethernet.
 const MTU: u32 = 1500;
-/// The allowed MTUs: the minimum is that of IPv6 (RFC 8200, 5), the maximum that of a veth device.
-const MTUS: (u64, u64) = (1280, 65_535);
+/// The allowed MTUs: the minimum is the datagram that every host of IPv4 accepts (RFC 791, 3.1), the maximum that of
+/// a veth device. A link with IPv6 needs more.
+const MTUS: (u64, u64) = (576, 65_535);
 
 /// Reads a bridge from its table.
 pub(super) fn bridge(field: &FileField<'_>) -> Option<Bridge> {

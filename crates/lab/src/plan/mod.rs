@@ -42,6 +42,7 @@ mod read;
 pub mod routes;
 pub mod segment;
 pub mod services;
+mod small_links;
 pub mod storage;
 pub mod tayga;
 pub mod tc;

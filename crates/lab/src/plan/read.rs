@@ -9,6 +9,7 @@ use super::Lab;
 use super::host::{LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number_addresses;
+use super::small_links::check_small_links;
 use super::translators::check_translators;
 use super::variants::{Overlays, Variants};
 use crate::plan::generated::{Generated, generated};
@@ -226,6 +227,7 @@ fn around(fields: &mut FileFields<'_>, lab: &Lab) -> (Vec<Service>, Vec<Generate
 fn possible(book: &FileText<'_>, lab: &Lab) {
     speakers(book, lab);
     black_holes(book, lab);
+    check_small_links(lab, &|key, line| book.wrong_line(0, key, line));
     let daemons = lab.daemons();
     let taken = |service: &&Service| daemons.iter().any(|daemon| daemon.name == service.name);
     for service in lab.services.iter().filter(taken) {

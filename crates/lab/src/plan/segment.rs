@@ -7,6 +7,8 @@ use super::link::{LabLink, LabNode};
 /// A link, or all links joined by bridges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
+    /// The indexes of its links.
+    pub links: Vec<usize>,
     /// The ends at hosts, each as the index of the link and of the end.
     pub ends: Vec<(usize, usize)>,
 }
@@ -55,5 +57,6 @@ fn segment(links: &[LabLink], members: &BTreeSet<usize>) -> Segment {
     let at_host = |&(link, end): &(usize, usize)| {
         links.get(link).is_some_and(|link| matches!(link.ends[end].node, LabNode::Host(_)))
     };
-    Segment { ends: members.iter().flat_map(of).filter(at_host).collect() }
+    let ends = members.iter().flat_map(of).filter(at_host).collect();
+    Segment { links: members.iter().copied().collect(), ends }
 }

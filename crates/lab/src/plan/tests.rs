@@ -133,7 +133,7 @@ fn reports_mistakes_in_a_lab_file_with_their_place() {
 }
 
 /// Asserts that each text is rejected with this error, possibly among others.
-fn told(cases: &[(&str, &str)]) {
+pub(super) fn told(cases: &[(&str, &str)]) {
     for (text, line) in cases {
         let found = wrongs(text);
         assert!(found.iter().any(|wrong| wrong.contains(line)), "{text}\n{found:#?}");

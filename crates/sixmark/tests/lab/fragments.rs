@@ -4,14 +4,6 @@ use sixmark_testkit::lab::{Lab, without};
 
 const LAB: &str = include_str!("../../../../experiments/dell/lab.toml");
 
-/// A counter of a host's kernel.
-fn counter(lab: &Lab, host: &str, name: &str) -> u64 {
-    let said = lab.says(host, &["nstat", "-asz", name]);
-    let line = said.lines().find(|line| line.starts_with(name));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
-        .unwrap_or_else(|| panic!("{said}"))
-}
-
 fn fetch(lab: &Lab, host: &str) {
     let url = format!("http://{host}/bytes/262144");
     let words =
@@ -29,11 +21,10 @@ fn routers_fragment_ipv4_only_where_its_senders_let_them() {
         let lab = Lab::up(pmtu, LAB, &[&choice, "tso=off"]);
         fetch(&lab, "10.0.5.2");
         // r4 stands before the core on the server's side.
-        let [made, refused] =
-            ["IpFragCreates", "IpFragFails"].map(|name| counter(&lab, "r4", name));
+        let [made, refused] = ["IpFragCreates", "IpFragFails"].map(|name| lab.counter("r4", name));
         assert_eq!((made > 0, refused > 0), (fragmented, !fragmented), "{pmtu}: {made}, {refused}");
         fetch(&lab, "[fd00:0:0:5::2]");
-        assert!(counter(&lab, "r4", "Icmp6OutPktTooBigs") > 0);
-        assert_eq!(counter(&lab, "r4", "Ip6FragCreates"), 0, "no router fragments IPv6");
+        assert!(lab.counter("r4", "Icmp6OutPktTooBigs") > 0);
+        assert_eq!(lab.counter("r4", "Ip6FragCreates"), 0, "no router fragments IPv6");
     }
 }

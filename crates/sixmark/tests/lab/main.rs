@@ -52,5 +52,6 @@ mod studies;
 mod study_fleets;
 mod traces;
 mod traffic;
+mod translated_mtus;
 mod tutorials;
 mod vitals;
