@@ -1,4 +1,4 @@
-//! The functions of hosts other than forwarding: packet filters, translators and responders, BGP.
+//! The functions of hosts other than forwarding: packet filters, translators, advertisements, BGP.
 
 use std::fs;
 use std::io;
@@ -10,9 +10,11 @@ use crate::plan::{Clat, Lab, nft, tayga};
 use sixmark_sys::interface;
 use sixmark_units::net::Net;
 
+use super::advertiser::advertise;
 use super::host::{Host, Hosts};
 use super::needs::NFT;
 use super::part::error_of_part;
+use super::responder::Responder;
 use super::setup_command::{SetupCommand, run_setup_command};
 use super::until::until;
 use super::{TEMPORARY, converge};
@@ -28,6 +30,8 @@ const HEADER_GROWTH: u32 = 20;
 pub(super) struct Duties {
     /// The programs that implement them.
     pub(super) programs: Services,
+    /// The threads that implement others. They are held only for their end.
+    _responders: Vec<Responder>,
     /// The convergence time of BGP, if any host runs it.
     pub(super) converged: Option<Duration>,
 }
@@ -43,11 +47,12 @@ pub(super) fn take_up(
     if translate(lab, hosts, &mut programs, ground)?.is_none() {
         return Ok(None);
     }
+    let _responders = start_responders(lab, hosts)?;
     if lab.hosts.iter().all(|host| host.bgp.is_none()) {
-        return Ok(Some(Duties { programs, converged: None }));
+        return Ok(Some(Duties { programs, _responders, converged: None }));
     }
     let took = converge::wait_until_converged(lab, hosts, &mut programs, ground.stop)?;
-    Ok(took.map(|took| Duties { programs, converged: Some(took) }))
+    Ok(took.map(|took| Duties { programs, _responders, converged: Some(took) }))
 }
 
 fn filters(lab: &Lab, hosts: &Hosts) -> Result<(), CommandError> {
@@ -57,6 +62,18 @@ fn filters(lab: &Lab, hosts: &Hosts) -> Result<(), CommandError> {
         }
     }
     Ok(())
+}
+
+/// Starts the threads that implement functions of hosts.
+fn start_responders(lab: &Lab, hosts: &Hosts) -> Result<Vec<Responder>, CommandError> {
+    let mut found = Vec::new();
+    for (number, plan) in lab.hosts.iter().enumerate() {
+        let host = hosts.get(&plan.name)?;
+        if let Some(advertises) = &plan.advertises {
+            found.push(advertise(lab, number, advertises, host)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Routes the traffic to be translated to the translators. Returns `None` if it was stopped first.

@@ -12,6 +12,8 @@
 //! [`control_socket`] lets other commands find a lab that is up. [`emulator`] implements links where
 //! the kernel has no netem; what happens to a frame there is decided in [`emulation`].
 
+mod advertisement;
+mod advertiser;
 mod build;
 mod cable;
 pub mod control_socket;
@@ -29,6 +31,7 @@ pub mod needs;
 pub mod netem;
 mod part;
 pub mod plan;
+mod responder;
 pub mod service;
 mod settings;
 mod setup_command;

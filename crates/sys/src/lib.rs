@@ -46,6 +46,7 @@ mod release;
 pub mod route;
 pub mod rtnetlink;
 pub mod schedule;
+pub mod segment_socket;
 mod socket;
 mod stamp;
 pub mod standard;

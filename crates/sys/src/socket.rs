@@ -120,7 +120,13 @@ pub(crate) fn reset_on_close(fd: &OwnedFd) -> io::Result<()> {
     set_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &now)
 }
 
-fn set_bytes<T: Copy>(fd: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
+/// Sets an option. `T` must be the type that the kernel expects.
+pub(crate) fn set_bytes<T: Copy>(
+    fd: &OwnedFd,
+    level: c_int,
+    name: c_int,
+    value: &T,
+) -> io::Result<()> {
     let size = size_of::<T>() as socklen_t;
     let start = (&raw const *value).cast::<c_void>();
     // SAFETY: `start` points to `size` readable bytes.
@@ -137,7 +143,7 @@ pub(crate) fn option(fd: &OwnedFd, level: c_int, name: c_int) -> io::Result<c_in
 }
 
 /// Returns the address in the kernel's form and its length in bytes.
-fn raw_address(address: &SocketAddr) -> (sockaddr_storage, socklen_t) {
+pub(crate) fn raw_address(address: &SocketAddr) -> (sockaddr_storage, socklen_t) {
     // SAFETY: sockaddr_storage is a struct of integers, for which all zeros is a valid value.
     let mut storage: sockaddr_storage = unsafe { std::mem::zeroed() };
     let start = &raw mut storage;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::advertises::{AdvertisementPlan, read_advertises};
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
@@ -38,6 +39,8 @@ pub struct LabHost {
     pub nat64: Option<Nat64>,
     /// Its translation of IPv4 for its own programs (464XLAT), if any.
     pub clat: Option<Clat>,
+    /// Its Router Advertisements, if it sends any.
+    pub advertises: Option<AdvertisementPlan>,
     /// Its DNS64, if it is a name server that synthesises IPv6 addresses from IPv4 addresses.
     pub dns64: Option<Dns64>,
     /// Whether it is a name server for all names of the lab, with DNS64 or without.
@@ -202,6 +205,7 @@ pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
         nat44: fields.table("nat44").map(nat44),
         nat64,
         clat,
+        advertises: fields.table("advertises").and_then(read_advertises),
         dns64: fields.table("dns64").and_then(dns64),
         name_server: flag(&mut fields, "name-server").unwrap_or(false),
         resolver: fields.text("resolver"),

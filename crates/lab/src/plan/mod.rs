@@ -25,6 +25,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod advertises;
 pub mod bird;
 mod daemons;
 pub mod diagram;
@@ -39,6 +40,7 @@ pub mod optional;
 pub mod placeholders;
 mod program;
 mod read;
+mod responders;
 pub mod routes;
 pub mod segment;
 pub mod services;
@@ -54,6 +56,8 @@ mod variants;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+pub(crate) use advertises::PREF64_LENGTHS;
+pub use advertises::{AdvertisementPlan, Pref64};
 pub use host::{
     AddressMap, Bgp, Clat, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64, OffloadPlan, Switch,
 };

@@ -9,6 +9,7 @@ use super::Lab;
 use super::host::{LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number_addresses;
+use super::responders::check_responders;
 use super::small_links::check_small_links;
 use super::translators::check_translators;
 use super::variants::{Overlays, Variants};
@@ -250,6 +251,7 @@ fn possible(book: &FileText<'_>, lab: &Lab) {
             translation(lab, number, nat, &wrong);
         }
         check_translators(lab, host, &wrong);
+        check_responders(lab, number, host, &wrong);
         for route in &host.routes {
             let near = |end: &super::LinkEnd| end.addresses.iter().any(|net| net.holds(route.via));
             if !lab.ends(number).any(near) {

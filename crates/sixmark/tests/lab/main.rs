@@ -9,6 +9,7 @@
 
 mod account;
 mod action;
+mod advertisements;
 mod bare;
 mod bgp;
 mod black_hole;

@@ -20,6 +20,10 @@ pub(super) fn marks(host: &LabHost) -> Vec<String> {
     let map = |of: &AddressMap| format!("{} is {}", of.ipv4, of.to);
     found.extend(host.nat64.iter().flat_map(|nat| nat.maps.iter().map(map)));
     found.extend(host.clat.map(|clat| format!("CLAT toward {}", clat.prefix)));
+    found.extend(host.advertises.map(|of| match of.pref64 {
+        Some(pref64) => format!("advertises NAT64 {}", pref64.prefix),
+        None => "advertises itself".to_owned(),
+    }));
     found.extend(host.dns64.map(|dns| format!("DNS64 {}", dns.prefix)));
     found.extend(host.clamp_mss.then(|| "MSS clamping".to_owned()));
     found.extend(host.resolver.as_ref().map(|name| format!("asks {name} for names")));

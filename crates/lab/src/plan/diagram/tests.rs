@@ -55,7 +55,7 @@ name = "nat64"
 title = "IPv6 alone, and a server without it"
 [hosts]
 client = { families = ["ipv6"], resolver = "edge" }
-edge = { bgp.asn = 65001, nat64 = {}, dns64 = {} }
+edge = { bgp.asn = 65001, nat64 = {}, dns64 = {}, advertises.pref64 = "fd64::/96" }
 core = { bgp.asn = 65002, clamp-mss = true }
 spare = { bgp.asn = 65003 }
 home = { forwards = true, nat44 = { masquerade = ["core"], forward = [{ port = 80, to = "old" }] } }
@@ -139,6 +139,11 @@ fn text_tree_lists_links_that_close_a_loop_last() {
         tree.contains("core → edge: loss 1 % in bursts of 5; IPv6: no Packet Too Big"),
         "{tree}"
     );
-    assert!(tree.contains("BGP, AS 65001; NAT64 fd64::/96; DNS64 fd64::/96"), "{tree}");
+    assert!(
+        tree.contains(
+            "BGP, AS 65001; NAT64 fd64::/96; advertises NAT64 fd64::/96; DNS64 fd64::/96"
+        ),
+        "{tree}"
+    );
     assert!(tree.contains("client/edge: fd00:0:0:1::1/64, MTU 9000"), "{tree}");
 }
