@@ -1,4 +1,4 @@
-//! The functions of hosts other than forwarding: packet filters, translators, advertisements, BGP.
+//! The functions of hosts other than forwarding: packet filters, translators, advertisements, DHCP, BGP.
 
 use std::fs;
 use std::io;
@@ -11,6 +11,7 @@ use sixmark_sys::interface;
 use sixmark_units::net::Net;
 
 use super::advertiser::advertise;
+use super::dhcp_server::serve_dhcp;
 use super::host::{Host, Hosts};
 use super::needs::NFT;
 use super::part::error_of_part;
@@ -71,6 +72,9 @@ fn start_responders(lab: &Lab, hosts: &Hosts) -> Result<Vec<Responder>, CommandE
         let host = hosts.get(&plan.name)?;
         if let Some(advertises) = &plan.advertises {
             found.push(advertise(lab, number, advertises, host)?);
+        }
+        if let Some(dhcp) = &plan.dhcp {
+            found.push(serve_dhcp(lab, number, dhcp, hosts)?);
         }
     }
     Ok(found)

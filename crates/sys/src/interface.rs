@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::os::fd::AsRawFd as _;
 
 use crate::{check_return, socket};
 
@@ -70,6 +71,25 @@ pub fn up() -> io::Result<Vec<String>> {
         }
     }
     Ok(names)
+}
+
+/// Returns the hardware address of the interface called `name`, in the calling thread's network namespace.
+///
+/// # Errors
+/// Returns ENODEV if there is none, and `Unsupported` if it is not an Ethernet interface.
+pub fn hardware_address(name: &str) -> io::Result<[u8; 6]> {
+    let any = SocketAddr::from((std::net::Ipv4Addr::UNSPECIFIED, 0));
+    let fd = socket::open_socket(&any, libc::SOCK_DGRAM)?;
+    let mut request = request(name)?;
+    let argument = &raw mut request;
+    // SAFETY: the request is a valid ifreq, which the call reads and fills in.
+    check_return(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFHWADDR, argument) })?;
+    // SAFETY: the call has set this field of the union, and any bytes are a valid value of it.
+    let address = unsafe { request.ifr_ifru.ifru_hwaddr };
+    if address.sa_family != libc::ARPHRD_ETHER {
+        return Err(io::Error::from(io::ErrorKind::Unsupported));
+    }
+    Ok(std::array::from_fn(|at| address.sa_data[at] as u8))
 }
 
 /// Returns the argument of ioctls on the interface called `name`.
@@ -166,6 +186,14 @@ mod tests {
         }
         assert_eq!(addresses_of_interface("no-such-interface").unwrap(), []);
         assert!(up().unwrap().contains(&"lo".to_owned()));
+    }
+
+    #[test]
+    fn only_ethernet_interfaces_have_a_hardware_address() {
+        let kind = |name| hardware_address(name).map_err(|error| error.kind());
+        assert_eq!(kind("lo"), Err(io::ErrorKind::Unsupported));
+        let absent = hardware_address("none0").unwrap_err();
+        assert_eq!(absent.raw_os_error(), Some(libc::ENODEV));
     }
 
     #[test]

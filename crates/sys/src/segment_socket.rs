@@ -3,7 +3,7 @@
 
 use std::io;
 use std::mem::size_of;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
 use libc::c_int;
@@ -73,6 +73,20 @@ impl SegmentSocket {
         Ok(SegmentSocket(fd))
     }
 
+    /// Opens a socket for UDP over IPv4 on a port of all addresses in the calling thread's network namespace. It may
+    /// send to all hosts of a link.
+    ///
+    /// # Errors
+    /// Returns an error if the port is taken, or if this user may not use it.
+    pub fn open_for_datagrams(port: u16) -> io::Result<SegmentSocket> {
+        let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+        let fd = socket::open_socket(&address, libc::SOCK_DGRAM)?;
+        socket::set_option(&fd, libc::SOL_SOCKET, libc::SO_BROADCAST, 1)?;
+        socket::set_option(&fd, libc::IPPROTO_IP, libc::IP_PKTINFO, 1)?;
+        socket::bind_socket(&fd, &address)?;
+        Ok(SegmentSocket(fd))
+    }
+
     /// Receives the next message into `buffer`; what does not fit is lost.
     ///
     /// # Errors
@@ -114,8 +128,16 @@ impl SegmentSocket {
         let mut control = Writer::<CONTROL_ROOM>::new();
         let index = interface.to_ne_bytes();
         // Without an address, the kernel chooses the source.
-        let info = [&[0; 16][..], &index].concat();
-        control.add(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, &info);
+        match to {
+            SocketAddr::V6(_) => {
+                let info = [&[0; 16][..], &index].concat();
+                control.add(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, &info);
+            }
+            SocketAddr::V4(_) => {
+                let info = [&index[..], &[0; 8]].concat();
+                control.add(libc::IPPROTO_IP, libc::IP_PKTINFO, &info);
+            }
+        }
         let controls = control.bytes();
         // SAFETY: msghdr is a struct of integers and pointers, for which all zeros is a valid value.
         let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -145,13 +167,15 @@ struct ControlRoom([u8; CONTROL_ROOM]);
 
 const CONTROL_ROOM: usize = 128;
 
-/// Returns the interface that a message came by (in6_pktinfo: address, then index).
+/// Returns the interface that a message came by. Its index follows the address (in6_pktinfo) or precedes it
+/// (in_pktinfo).
 fn interface_of(controls: &[u8]) -> Option<u32> {
-    let find = |&(level, kind, _): &(i32, i32, &[u8])| {
-        (level, kind) == (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO)
-    };
-    let (_, _, data) = Controls(controls).find(find)?;
-    Some(u32::from_ne_bytes(data.get(16..20)?.try_into().ok()?))
+    let index = Controls(controls).find_map(|(level, kind, data)| match (level, kind) {
+        (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => data.get(16..20),
+        (libc::IPPROTO_IP, libc::IP_PKTINFO) => data.get(..4),
+        _ => None,
+    })?;
+    Some(u32::from_ne_bytes(index.try_into().ok()?))
 }
 
 fn hop_limit(controls: &[u8]) -> Option<u8> {
@@ -174,6 +198,9 @@ mod tests {
         writer.add(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, &info);
         assert_eq!(interface_of(writer.bytes()), Some(7));
         assert_eq!(hop_limit(writer.bytes()), Some(255));
+        let mut ipv4 = Writer::<CONTROL_ROOM>::new();
+        ipv4.add(libc::IPPROTO_IP, libc::IP_PKTINFO, &[&8_u32.to_ne_bytes()[..], &[9; 8]].concat());
+        assert_eq!((interface_of(ipv4.bytes()), hop_limit(ipv4.bytes())), (Some(8), None));
         let mut short = Writer::<CONTROL_ROOM>::new();
         short.add(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, &[0; 18]);
         short.add(libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT, &1_000_i32.to_ne_bytes());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::advertises::{AdvertisementPlan, read_advertises};
+use super::dhcp::{DhcpPlan, read_dhcp};
 use sixmark_document::fields::{FileField, FileFields, Scalar};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
@@ -41,6 +42,8 @@ pub struct LabHost {
     pub clat: Option<Clat>,
     /// Its Router Advertisements, if it sends any.
     pub advertises: Option<AdvertisementPlan>,
+    /// Its DHCPv4 server, if it has one.
+    pub dhcp: Option<DhcpPlan>,
     /// Its DNS64, if it is a name server that synthesises IPv6 addresses from IPv4 addresses.
     pub dns64: Option<Dns64>,
     /// Whether it is a name server for all names of the lab, with DNS64 or without.
@@ -206,6 +209,7 @@ pub(super) fn host(field: &FileField<'_>) -> Option<LabHost> {
         nat64,
         clat,
         advertises: fields.table("advertises").and_then(read_advertises),
+        dhcp: fields.table("dhcp").and_then(read_dhcp),
         dns64: fields.table("dns64").and_then(dns64),
         name_server: flag(&mut fields, "name-server").unwrap_or(false),
         resolver: fields.text("resolver"),

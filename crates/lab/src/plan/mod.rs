@@ -28,6 +28,7 @@
 mod advertises;
 pub mod bird;
 mod daemons;
+mod dhcp;
 pub mod diagram;
 pub mod generated;
 mod given;
@@ -58,6 +59,7 @@ use std::net::IpAddr;
 
 pub(crate) use advertises::PREF64_LENGTHS;
 pub use advertises::{AdvertisementPlan, Pref64};
+pub use dhcp::DhcpPlan;
 pub use host::{
     AddressMap, Bgp, Clat, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64, OffloadPlan, Switch,
 };

@@ -19,4 +19,12 @@ pub(super) fn check_responders(
             wrong("advertises", "the host has no IPv6 address to advertise a network of");
         }
     }
+    if host.dhcp.is_some() {
+        if !host.forwards {
+            wrong("dhcp", "the server names itself as router: add forwards = true");
+        }
+        if lacks(Family::Ipv4) {
+            wrong("dhcp", "the host has no IPv4 address to serve others from");
+        }
+    }
 }

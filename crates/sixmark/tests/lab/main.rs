@@ -17,6 +17,7 @@ mod check;
 mod check_faults;
 mod dead_families;
 mod dell;
+mod dhcp;
 mod doctor;
 mod doors;
 mod dropped;

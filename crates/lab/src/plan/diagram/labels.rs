@@ -24,6 +24,10 @@ pub(super) fn marks(host: &LabHost) -> Vec<String> {
         Some(pref64) => format!("advertises NAT64 {}", pref64.prefix),
         None => "advertises itself".to_owned(),
     }));
+    found.extend(host.dhcp.map(|of| match of.v6only_wait_s {
+        Some(seconds) => format!("DHCPv4, IPv6-only preferred for {seconds} s"),
+        None => "DHCPv4".to_owned(),
+    }));
     found.extend(host.dns64.map(|dns| format!("DNS64 {}", dns.prefix)));
     found.extend(host.clamp_mss.then(|| "MSS clamping".to_owned()));
     found.extend(host.resolver.as_ref().map(|name| format!("asks {name} for names")));

@@ -58,7 +58,7 @@ client = { families = ["ipv6"], resolver = "edge" }
 edge = { bgp.asn = 65001, nat64 = {}, dns64 = {}, advertises.pref64 = "fd64::/96" }
 core = { bgp.asn = 65002, clamp-mss = true }
 spare = { bgp.asn = 65003 }
-home = { forwards = true, nat44 = { masquerade = ["core"], forward = [{ port = 80, to = "old" }] } }
+home = { forwards = true, dhcp.v6only-wait = "5m", nat44 = { masquerade = ["core"], forward = [{ port = 80, to = "old" }] } }
 old = { families = ["ipv4"] }
 [links]
 a = { between = ["client", "edge"], mtu = 9000, at.edge.mtu = 1500 }
@@ -145,5 +145,6 @@ fn text_tree_lists_links_that_close_a_loop_last() {
         ),
         "{tree}"
     );
+    assert!(tree.contains("DHCPv4, IPv6-only preferred for 300 s"), "{tree}");
     assert!(tree.contains("client/edge: fd00:0:0:1::1/64, MTU 9000"), "{tree}");
 }
