@@ -132,6 +132,13 @@ impl Up {
         self.services.cpu_of(service)
     }
 
+    /// Returns the CPU time that all NAT64s and CLATs have used so far, in seconds. Returns `None` if the lab has
+    /// none.
+    pub fn cpu_of_translators(&self) -> Option<f64> {
+        let times = self.lab.translators().map(|name| self.duties.programs.cpu_of(&name));
+        times.flatten().reduce(|sum, seconds| sum + seconds)
+    }
+
     /// Returns the process id of a service; `None` if the lab did not start it.
     pub fn pid_of(&self, service: &str) -> Option<u32> {
         self.services.pid_of(service)

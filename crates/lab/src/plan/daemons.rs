@@ -9,6 +9,10 @@ use crate::plan::services::{ReadyCheck, Service};
 /// The maximum time until a program is ready.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The names of translators, each with its host's behind it.
+const NAT64: &str = "tayga";
+const CLAT: &str = "clat";
+
 /// A program with the parameters of its start.
 struct Program {
     name: &'static str,
@@ -26,18 +30,32 @@ impl Lab {
         let all = self.hosts.iter().enumerate();
         all.flat_map(|(number, host)| daemons_of_host(self, number, host)).collect()
     }
+
+    /// Returns the names of those [`daemons`](Lab::daemons) that translate between families: NAT64s and CLATs.
+    pub(crate) fn translators(&self) -> impl Iterator<Item = String> {
+        self.hosts.iter().flat_map(|host| {
+            let nat64 = host.nat64.is_some().then_some(NAT64);
+            let clat = host.clat.is_some().then_some(CLAT);
+            [nat64, clat].into_iter().flatten().map(|program| program_of_host(program, &host.name))
+        })
+    }
+}
+
+/// Returns the name of a daemon, which no other has.
+fn program_of_host(program: &str, host: &str) -> String {
+    format!("{program}-{host}")
 }
 
 fn daemons_of_host(lab: &Lab, number: usize, host: &LabHost) -> impl Iterator<Item = Service> {
     let tayga = host.nat64.as_ref().map(|nat| {
         let files = [("tayga.conf", tayga::configuration(nat))];
         // tayga prints nothing when it is ready; its interface shows it.
-        program("tayga", None, ReadyCheck::Connect, tayga::tayga_command("tayga.conf"), files)
+        program(NAT64, None, ReadyCheck::Connect, tayga::tayga_command("tayga.conf"), files)
     });
     let clat = host.clat.as_ref().map(|clat| {
         let files = [("clat.conf", tayga::clat_configuration(clat))];
         let command = tayga::tayga_command("clat.conf");
-        Program { name: "clat", ..program("tayga", None, ReadyCheck::Connect, command, files) }
+        Program { name: CLAT, ..program(NAT64, None, ReadyCheck::Connect, command, files) }
     });
     let unbound = host.is_name_server().then(|| {
         let text = unbound::configuration(lab, number, host.dns64.as_ref());
@@ -74,7 +92,7 @@ fn program<const N: usize>(
 impl Program {
     fn service(self, host: &str) -> Service {
         Service {
-            name: format!("{}-{host}", self.name),
+            name: program_of_host(self.name, host),
             host: Some(host.to_owned()),
             account: None,
             command: self.command,
@@ -106,5 +124,16 @@ mod tests {
         assert!(daemons.iter().all(|service| service.host.as_deref() == Some("edge")));
         let packages: Vec<_> = daemons.iter().filter_map(|s| s.package.as_deref()).collect();
         assert_eq!(packages, ["tayga", "unbound", "bird2"]);
+    }
+
+    #[test]
+    fn names_the_daemons_that_translate() {
+        let lab = lab("name = \"x\"\n[hosts.edge]\nnat64 = {}\ndns64 = {}\n\
+             [hosts.six]\nfamilies = [\"ipv6\"]\nclat = {}\n[links]\na = [\"six\", \"edge\"]\n");
+        let translators: Vec<String> = lab.translators().collect();
+        assert_eq!(translators, ["tayga-edge", "clat-six"]);
+        let daemons = lab.daemons();
+        let is_daemon = |name: &String| daemons.iter().any(|daemon| daemon.name == *name);
+        assert!(translators.iter().all(is_daemon));
     }
 }

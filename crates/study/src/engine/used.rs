@@ -1,12 +1,12 @@
-//! What a cell used beside the time of its client: processor time of the service and of the machine,
-//! and segments that the client's hosts received.
+//! What a cell used beside the time of its client: processor time of the service, of translators and of
+//! the machine, and segments that the client's hosts received.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Instant;
 
 use sixmark_design::study_result::CellResult;
-use sixmark_lab::Host;
+use sixmark_lab::{Host, Up};
 use sixmark_result::result::RunResult;
 use sixmark_sys::command_error::CommandError;
 use sixmark_tally::metric::{Metric, Quantity};
@@ -23,6 +23,8 @@ pub(super) struct Used {
     at: Instant,
     /// The processor time of the service in seconds, if it runs in a lab.
     service_s: Option<f64>,
+    /// The processor time of the lab's translators in seconds, if it has any.
+    translators_s: Option<f64>,
     /// The times of all processors of the machine.
     machine: Option<CpuTimes>,
     /// The TCP segments that the client's hosts have received, if they are those of a lab.
@@ -46,6 +48,7 @@ impl Used {
         Ok(Used {
             at: Instant::now(),
             service_s,
+            translators_s: stage.up().and_then(Up::cpu_of_translators),
             machine: machine(),
             segments_in: sum.filter(|_| !hosts.is_empty()),
         })
@@ -61,7 +64,9 @@ impl Used {
         let by_agents = cell.agents.is_some();
         let figures = [&mut cell.families.ipv6, &mut cell.families.ipv4];
         for figures in figures.into_iter().flatten() {
+            add_client(figures);
             self.add_service(before, figures);
+            self.add_translators(before, figures);
             self.add_machine(before, figures);
             if !by_agents {
                 self.add_segments(before, figures);
@@ -77,6 +82,13 @@ impl Used {
         put_server(figures, seconds, self.at.duration_since(before.at).as_secs_f64());
     }
 
+    fn add_translators(&self, before: &Used, figures: &mut BTreeMap<String, f64>) {
+        let both = self.translators_s.zip(before.translators_s);
+        let Some(seconds) = both.map(|(now, then)| now - then) else { return };
+        put(figures, Quantity::TranslatorCpu, seconds);
+        put_per_request(figures, Quantity::TranslatorCpuPerRequest, seconds);
+    }
+
     fn add_machine(&self, before: &Used, figures: &mut BTreeMap<String, f64>) {
         let Some((now, then)) = self.machine.as_ref().zip(before.machine.as_ref()) else { return };
         let all_us = now.all_us().saturating_sub(then.all_us()) as f64;
@@ -85,10 +97,7 @@ impl Used {
             return;
         }
         put(figures, Quantity::MachineCpuShare, (busy_us / all_us).min(1.0));
-        let completed = get(figures, Quantity::Completed).filter(|completed| *completed > 0.0);
-        if let Some(completed) = completed {
-            put(figures, Quantity::MachineCpuPerRequest, busy_us / completed);
-        }
+        put_per_request(figures, Quantity::MachineCpuPerRequest, busy_us / 1e6);
         let programs = get(figures, Quantity::Cpu).zip(get(figures, Quantity::ServerCpu));
         if let Some((client_s, service_s)) = programs {
             put(figures, Quantity::ProgramsCpuShare, (client_s + service_s) * 1e6 / all_us);
@@ -124,12 +133,24 @@ pub(super) fn add_server_elsewhere(cell: &mut CellResult, result: &RunResult) {
 /// Adds the server's processor time in seconds during `took_s` seconds.
 fn put_server(figures: &mut BTreeMap<String, f64>, seconds: f64, took_s: f64) {
     put(figures, Quantity::ServerCpu, seconds);
-    let completed = get(figures, Quantity::Completed);
-    if let Some(completed) = completed.filter(|completed| *completed > 0.0) {
-        put(figures, Quantity::ServerCpuPerRequest, seconds * 1e6 / completed);
-    }
+    put_per_request(figures, Quantity::ServerCpuPerRequest, seconds);
     if took_s > 0.0 {
         put(figures, Quantity::ServerCpuShare, seconds / took_s);
+    }
+}
+
+/// Adds the client's processor time per complete response.
+fn add_client(figures: &mut BTreeMap<String, f64>) {
+    if let Some(seconds) = get(figures, Quantity::Cpu) {
+        put_per_request(figures, Quantity::ClientCpuPerRequest, seconds);
+    }
+}
+
+/// Adds processor time in seconds as microseconds per complete response, if there were any.
+fn put_per_request(figures: &mut BTreeMap<String, f64>, quantity: Quantity, seconds: f64) {
+    let completed = get(figures, Quantity::Completed);
+    if let Some(completed) = completed.filter(|completed| *completed > 0.0) {
+        put(figures, quantity, seconds * 1e6 / completed);
     }
 }
 

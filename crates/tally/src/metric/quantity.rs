@@ -79,12 +79,18 @@ pub enum Quantity {
     Cpu,
     /// Processor time of the client divided by its elapsed time.
     CpuShare,
+    /// Processor time of the client per complete response, in a study.
+    ClientCpuPerRequest,
     /// Processor time of the service.
     ServerCpu,
     /// Processor time of the service divided by its elapsed time.
     ServerCpuShare,
     /// Processor time of the service per complete response, in a study.
     ServerCpuPerRequest,
+    /// Processor time of the translators of a lab.
+    TranslatorCpu,
+    /// Processor time of the translators of a lab per complete response.
+    TranslatorCpuPerRequest,
     /// Processor time of the server per complete response, in a comparison.
     CpuPerRequest,
     /// Processor time of client and service divided by that of all processors of the machine.
@@ -321,6 +327,9 @@ const ENTRIES: [QuantityEntry; COUNT] = {
             "CPU time of the client, seconds; in a cell of one family"),
         entry(Q::CpuShare, ["cpu_share", "client’s CPU share"], (Share, LOWER), None,
             "CPU time of the client over elapsed time: 1 is one fully used CPU"),
+        entry(Q::ClientCpuPerRequest, ["client_cpu_per_request", "client’s CPU time per response"],
+            (Time, LOWER), None,
+            "CPU time of the client over complete responses, in a study; in a cell of one family"),
         entry(Q::ServerCpu, ["server_cpu", "server’s CPU time"], (Seconds, LOWER), None,
             "CPU time of the service meanwhile, seconds; in a lab"),
         entry(Q::ServerCpuShare, ["server_cpu_share", "server’s CPU share"], (Share, LOWER), None,
@@ -328,6 +337,12 @@ const ENTRIES: [QuantityEntry; COUNT] = {
         entry(Q::ServerCpuPerRequest, ["server_cpu_per_request", "server’s CPU time per response"],
             (Time, LOWER), None,
             "CPU time of the service over complete responses, in a study"),
+        entry(Q::TranslatorCpu, ["translator_cpu", "translators’ CPU time"], (Seconds, LOWER), None,
+            "CPU time of all NAT64s and CLATs of the lab together, seconds; in a lab that has any"),
+        entry(Q::TranslatorCpuPerRequest,
+            ["translator_cpu_per_request", "translators’ CPU time per response"], (Time, LOWER),
+            None,
+            "CPU time of all NAT64s and CLATs of the lab together over complete responses"),
         entry(Q::CpuPerRequest, ["cpu_per_request", "server’s CPU time per response"],
             (Time, LOWER), None,
             "CPU time of the server over complete responses, in a comparison with `--vitals-from`"),
