@@ -25,6 +25,8 @@ use sixmark_sys::rtnetlink::{Netlink, NewRoute};
 
 /// By how many bytes a packet grows that is translated to IPv6 without a Fragment header (RFC 7915, 1.4).
 const HEADER_GROWTH: u32 = 20;
+/// The least MTU of an interface with IPv6 (RFC 8200, 5): below it the kernel takes IPv6 from it.
+const LEAST_MTU: u32 = 1280;
 
 /// The functions that run on the hosts of a lab.
 #[derive(Debug)]
@@ -153,12 +155,13 @@ fn lead_to(interface: &str, networks: &[Net]) -> io::Result<()> {
 }
 
 /// Gives the host the IPv4 address of a CLAT, and routes all IPv4 to it. `mtu` is the least of the host's links:
-/// what its programs send must fit after it was translated.
+/// what its programs send should fit after it was translated. Where that would be less than IPv6 needs, to which the
+/// interface leads back, the path MTU is discovered.
 fn lead_to_clat(clat: &Clat, mtu: Option<u32>) -> io::Result<()> {
     let name = tayga::CLAT_INTERFACE;
     let mut netlink = Netlink::open()?;
     if let Some(mtu) = mtu {
-        netlink.mtu(name, mtu - HEADER_GROWTH)?;
+        netlink.mtu(name, (mtu - HEADER_GROWTH).max(LEAST_MTU))?;
     }
     netlink.up(name)?;
     netlink.address(name, Net { address: tayga::CLAT_IPV4.into(), length: 32 })?;

@@ -90,3 +90,22 @@ fn ipv4_literals_work_through_a_clat_and_a_server_with_ipv6_alone_has_an_ipv4_ad
     let page = lab.says("old", &["curl", "-sS", "http://192.168.255.10/dynamic"]);
     assert!(page.contains("fd64::"), "the server sees the prefix: {page}");
 }
+
+#[test]
+fn a_clat_works_on_links_of_the_least_mtu_of_ipv6() {
+    if without(&["tayga", "curl"]) {
+        return;
+    }
+    let mut text = TRANSLATED.to_owned();
+    for link in ["client", "new", "edge"] {
+        let ends = format!("[\"{link}\", \"near\"]");
+        assert!(text.contains(&ends), "{link}");
+        text = text.replace(&ends, &format!("{{ between = {ends}, mtu = 1280 }}"));
+    }
+    let lab = Lab::up("least-mtu", &text, &[]);
+    let old = lab.says("old", &["hostname", "-I"]).trim().to_owned();
+    let url = format!("http://{old}/bytes/300000");
+    let told = "%{local_ip} %{http_code} %{size_download}";
+    let words = ["curl", "-sS", "--max-time", "60", "-w", told, "-o", "/dev/null", &url];
+    assert_eq!(lab.says("client", &words), "192.0.0.1 200 300000");
+}
