@@ -47,7 +47,8 @@ const COMMANDS: [&str; 39] = [
     "man",
 ];
 /// The built-in studies, all of which have a lab.
-const STUDIES: [&str; 7] = ["anma", "apache", "blackhole", "dell", "nat64", "regensburg", "towson"];
+const STUDIES: [&str; 8] =
+    ["anma", "apache", "blackhole", "dell", "ipv6-only", "nat64", "regensburg", "towson"];
 
 /// Returns lines that a shell executes, for servers at these URLs.
 fn lines([v6, v4]: &[String; 2]) -> Vec<String> {

@@ -234,6 +234,52 @@ fn nat64_study_measures_nat64_beside_both_native_families() {
     }
 }
 
+/// Each way of the study `ipv6-only`, with the family that its client uses, and whether its packets are translated.
+const WAYS: [(&str, &str, bool); 7] = [
+    ("IPv6-only", "ipv6", false),
+    ("IPv4-only", "ipv4", false),
+    ("dual stack", "ipv6", false),
+    ("dual stack", "ipv4", false),
+    ("NAT64", "ipv6", true),
+    ("464XLAT", "ipv4", true),
+    ("SIIT-DC", "ipv4", true),
+];
+
+#[test]
+fn ipv6_only_study_measures_each_way_to_a_service() {
+    if without(&["tayga", "unbound"]) {
+        return;
+    }
+    let others = [
+        ("repetitions = 8", "repetitions = 1"),
+        ("count = 6000", "count = 100"),
+        ("count = 400,", "count = 20,"),
+    ];
+    let files =
+        [("study.toml", file!("ipv6-only/study.toml")), ("lab.toml", file!("ipv6-only/lab.toml"))];
+    let document = cut(&files, &others, &[]);
+    for (way, family, translated) in WAYS {
+        let cells = at(&document, &[("way", way), ("family", family)]);
+        assert!(cells.iter().all(|cell| figure(cell, "failed") == Some(0.0)), "{cells:?}");
+        let large = at(&document, &[("way", way), ("family", family), ("load", "large file")]);
+        for cell in large {
+            // Clocks of processes tick a hundred times a second. Translating 80 MB takes many ticks; what is left of the
+            // cell before takes one at most.
+            let spent_s = figure(cell, "translator_cpu").unwrap();
+            assert_eq!(spent_s > 0.015, translated, "{cell}");
+            assert!(figure(cell, "client_cpu_per_request").unwrap() > 0.0, "{cell}");
+        }
+    }
+    // No segment carries more than fits, and over IPv6 20 bytes less do, also if only a part of its way is IPv6.
+    for (way, family, translated) in WAYS {
+        let levels = [("way", way), ("family", family), ("load", "large file")];
+        let levels = [&levels[..], &[("protocol", "http/1.1")]].concat();
+        let segments = figure(at(&document, &levels)[0], "segments_in_per_mib").unwrap();
+        let least = if family == "ipv6" || translated { 734.0 } else { 724.0 };
+        assert!(segments > least, "{way}, {family}: {segments}");
+    }
+}
+
 #[test]
 fn blackhole_study_large_responses_time_out_only_without_a_remedy() {
     if without(&["nftables"]) {

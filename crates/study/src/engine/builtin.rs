@@ -31,11 +31,12 @@ macro_rules! study {
 }
 
 /// All built-in studies.
-pub(super) const BUILTIN: [Builtin; 7] = [
+pub(super) const BUILTIN: [Builtin; 8] = [
     study!("anma", "published.toml", "lab.toml"),
     study!("apache", "published.toml", "lab.toml"),
     study!("blackhole", "lab.toml"),
     study!("dell", "published.toml", "lab.toml"),
+    study!("ipv6-only", "lab.toml"),
     study!("nat64", "lab.toml"),
     study!("regensburg", "published.toml", "lab.toml"),
     study!("towson", "published.toml", "lab.toml"),

@@ -91,7 +91,7 @@ fn draws_a_lab_as_text_and_as_svg() {
 
 #[test]
 fn finds_the_lab_of_a_built_in_study_by_its_name() {
-    for name in ["anma", "apache", "blackhole", "nat64", "regensburg"] {
+    for name in ["anma", "apache", "blackhole", "ipv6-only", "nat64", "regensburg"] {
         let output = sixmark(&["lab", "diagram", name]);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && text.starts_with(name), "{text}");

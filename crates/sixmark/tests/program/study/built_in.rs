@@ -108,7 +108,9 @@ fn reanalysis_tests_claims_against_the_published_figures() {
 #[test]
 fn every_built_in_study_is_valid_and_listed_and_shown() {
     let list = fine(&sixmark(&["study", "list"]));
-    for name in ["anma", "apache", "blackhole", "dell", "nat64", "regensburg", "towson"] {
+    for name in
+        ["anma", "apache", "blackhole", "dell", "ipv6-only", "nat64", "regensburg", "towson"]
+    {
         assert!(list.contains(name));
         fine(&sixmark(&["study", "check", name]));
         let text = fine(&sixmark(&["study", "show", name, "--quick"]));
