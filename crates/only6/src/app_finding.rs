@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum FindingWeight {
+pub enum AppFindingWeight {
     /// The program does not work in some network for this reason.
     Fault,
     /// The program works, though not as well as it could.
     Note,
 }
 
-impl FindingWeight {
+impl AppFindingWeight {
     /// Returns its name.
     pub fn word(self) -> &'static str {
         match self {
-            FindingWeight::Fault => "fault",
-            FindingWeight::Note => "note",
+            AppFindingWeight::Fault => "fault",
+            AppFindingWeight::Note => "note",
         }
     }
 }
@@ -29,7 +29,7 @@ pub struct FindingKind {
     /// Its code.
     pub code: &'static str,
     /// How much it weighs.
-    pub weight: FindingWeight,
+    pub weight: AppFindingWeight,
     /// What it is, in a sentence.
     pub sentence: &'static str,
     /// Where to look for the cause.
@@ -45,7 +45,7 @@ pub struct AppFinding {
     /// Its code: one of the table in docs/only6.md.
     pub code: String,
     /// How much it weighs.
-    pub weight: FindingWeight,
+    pub weight: AppFindingWeight,
     /// The scenarios in which it was seen, in the order of the list of scenarios.
     pub scenarios: Vec<String>,
     /// What was seen in the first of them.
@@ -65,7 +65,7 @@ const fn fault(
     look: &'static str,
     source: &'static str,
 ) -> FindingKind {
-    FindingKind { code, weight: FindingWeight::Fault, sentence, look, source }
+    FindingKind { code, weight: AppFindingWeight::Fault, sentence, look, source }
 }
 
 const fn note(
@@ -74,7 +74,7 @@ const fn note(
     look: &'static str,
     source: &'static str,
 ) -> FindingKind {
-    FindingKind { code, weight: FindingWeight::Note, sentence, look, source }
+    FindingKind { code, weight: AppFindingWeight::Note, sentence, look, source }
 }
 
 /// The draft that the sources below abbreviate.

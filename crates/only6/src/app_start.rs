@@ -142,16 +142,17 @@ pub struct ServerProbe {
     pub way: ServerWay,
     /// What the request named as the host.
     pub asked: AskedHost,
-    /// The answer.
+    /// The answer: the status of HTTP, or not_http, refused, silent or unreachable.
     pub answer: ProbeAnswer,
     /// The literals in the answer that clients of the other family can't use: the first five.
     pub literals: Vec<ContentLiteral>,
 }
 
-/// What a server answered.
+/// What a server answered: in documents the status of HTTP, or `not_http`, `refused`, `silent`, `unreachable`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
+#[serde(into = "String", try_from = "String")]
 pub enum ProbeAnswer {
     /// A response of HTTP with this status.
     Status(u16),
@@ -185,6 +186,35 @@ impl ProbeAnswer {
             ProbeAnswer::Status(status) => *status,
             ProbeAnswer::Refused | ProbeAnswer::Silent | ProbeAnswer::Unreachable => u16::MAX,
         }
+    }
+}
+
+/// The answers that have no status, by their names in documents.
+const WITHOUT_STATUS: [(ProbeAnswer, &str); 4] = [
+    (ProbeAnswer::NotHttp, "not_http"),
+    (ProbeAnswer::Refused, "refused"),
+    (ProbeAnswer::Silent, "silent"),
+    (ProbeAnswer::Unreachable, "unreachable"),
+];
+
+impl From<ProbeAnswer> for String {
+    fn from(answer: ProbeAnswer) -> String {
+        match (answer, WITHOUT_STATUS) {
+            (ProbeAnswer::Status(status), _) => status.to_string(),
+            (other, known) => {
+                known.into_iter().find(|of| of.0 == other).map_or("", |of| of.1).to_owned()
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for ProbeAnswer {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<ProbeAnswer, String> {
+        let known = WITHOUT_STATUS.into_iter().find(|of| of.1 == text).map(|of| of.0);
+        let status = text.parse().ok().map(ProbeAnswer::Status);
+        known.or(status).ok_or_else(|| format!("'{text}' is not the answer to a probe"))
     }
 }
 

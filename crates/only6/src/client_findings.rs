@@ -15,7 +15,7 @@ const LATE_MS: f64 = 2_000.0;
 
 /// What a client did once: a start of it, or the part of a proxy's start in which it fetched from its backend.
 #[derive(Clone, Copy, Debug)]
-pub struct ClientStart<'a> {
+pub struct AppClientStart<'a> {
     /// The scenario.
     pub scenario: &'static AppScenario,
     /// What the client's host has.
@@ -37,7 +37,7 @@ pub struct ClientStart<'a> {
 /// A finding of one start, with its evidence.
 pub type StartFinding = (&'static str, String);
 
-impl ClientStart<'_> {
+impl AppClientStart<'_> {
     fn has_ipv6(&self) -> bool {
         self.access.has_stack(Family::Ipv6)
     }

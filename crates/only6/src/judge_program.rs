@@ -7,10 +7,10 @@ use std::net::IpAddr;
 
 use sixmark_units::family::Family;
 
-use crate::app_finding::{AppFinding, FINDINGS, FindingWeight};
+use crate::app_finding::{AppFinding, AppFindingWeight, FINDINGS};
 use crate::app_scenario::{AppScenario, ScenarioTwist};
 use crate::app_start::{AppStart, ProgramEnd};
-use crate::client_findings::{ClientStart, StartFinding};
+use crate::client_findings::{AppClientStart, StartFinding};
 use crate::only6_result::{BackendKind, ScenarioResult, ScenarioVerdict};
 use crate::scenario_lab::{BACKEND, BACKEND_NAME, SERVER, SITE, host_address};
 use crate::server_findings::ServerStart;
@@ -154,7 +154,7 @@ fn judge_client(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) 
 fn explain_client(
     list: &mut FindingList,
     name: &str,
-    start: &ClientStart<'_>,
+    start: &AppClientStart<'_>,
     works_over: &dyn Fn(Family) -> bool,
 ) {
     let is_missing = |family: Family| !start.access.has_stack(family);
@@ -176,15 +176,15 @@ fn explain_client(
 }
 
 fn is_fault((code, _): &StartFinding) -> bool {
-    FINDINGS.iter().any(|of| of.code == *code && of.weight == FindingWeight::Fault)
+    FINDINGS.iter().any(|of| of.code == *code && of.weight == AppFindingWeight::Fault)
 }
 
-fn client_start<'a>(of: &ScenarioStarts, start: &'a AppStart) -> ClientStart<'a> {
+fn client_start<'a>(of: &ScenarioStarts, start: &'a AppStart) -> AppClientStart<'a> {
     let is_literal = of.scenario.twist == ScenarioTwist::Ipv6Literal;
     let end = start.client.as_ref();
     let is_content = start.wire.content_ms().is_some();
     let is_own = start.sockets.is_empty();
-    ClientStart {
+    AppClientStart {
         scenario: of.scenario,
         access: of.scenario.client,
         name: SITE,
@@ -204,10 +204,10 @@ fn backend_start<'a>(
     of: &ScenarioStarts,
     start: &'a AppStart,
     has_worked: bool,
-) -> Option<ClientStart<'a>> {
+) -> Option<AppClientStart<'a>> {
     let literal: Option<IpAddr> =
         (of.backend? == BackendKind::Ipv6Literal).then(|| host_address(BACKEND, Family::Ipv6));
-    Some(ClientStart {
+    Some(AppClientStart {
         scenario: of.scenario,
         access: of.scenario.server,
         name: BACKEND_NAME,

@@ -41,7 +41,7 @@ pub struct ScenarioNetwork {
 
 /// A host of the network: its name, what it has, and the number of its link.
 #[derive(Clone, Copy, Debug)]
-struct LabNode {
+struct ScenarioNode {
     name: &'static str,
     access: NodeAccess,
     link: u16,
@@ -101,8 +101,8 @@ impl ScenarioNetwork {
         ways
     }
 
-    fn nodes(&self) -> Vec<LabNode> {
-        let node = |name, access| LabNode { name, access, link: link_number(name) };
+    fn nodes(&self) -> Vec<ScenarioNode> {
+        let node = |name, access| ScenarioNode { name, access, link: link_number(name) };
         let own = [node(CLIENT, self.scenario.client), node(SERVER, self.scenario.server)];
         own.into_iter().chain(self.backend.map(|of| node(BACKEND, of))).collect()
     }
@@ -186,8 +186,8 @@ fn link_address(link: u16, family: Family, last: u8) -> IpAddr {
     }
 }
 
-fn add_node(text: &mut String, node: LabNode) {
-    let LabNode { name, access, link } = node;
+fn add_node(text: &mut String, node: ScenarioNode) {
+    let ScenarioNode { name, access, link } = node;
     let quoted = |all: &[Family]| {
         all.iter().map(|of| format!("\"{}\"", of.word())).collect::<Vec<_>>().join(", ")
     };

@@ -4,7 +4,7 @@ use sixmark_sheet::table::{Column, Row, SheetCell, Table};
 use sixmark_sheet::{Block, Part, Sheet, SheetHeadline, setting, terminal};
 use sixmark_units::quantity::counted;
 
-use crate::app_finding::{AppFinding, DRAFT, FindingWeight};
+use crate::app_finding::{AppFinding, AppFindingWeight, DRAFT};
 use crate::app_scenario::AppScenario;
 use crate::app_start::{AppStart, ListeningSocket, ProgramEnd, ServerProbe};
 use crate::app_wire::{WireAttempt, WireQuery};
@@ -68,7 +68,7 @@ fn headline(result: &Only6Result) -> SheetHeadline {
         listed(ScenarioVerdict::Partly),
         listed(ScenarioVerdict::Fails)
     );
-    let notes = result.findings.iter().filter(|of| of.weight == FindingWeight::Fault);
+    let notes = result.findings.iter().filter(|of| of.weight == AppFindingWeight::Fault);
     let notes = notes.filter_map(|of| Some(of.kind()?.sentence.to_owned()));
     SheetHeadline { sentence, notes: notes.collect(), ..SheetHeadline::default() }
 }

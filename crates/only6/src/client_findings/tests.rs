@@ -49,7 +49,7 @@ fn codes(
         AppWire { queries: queries.to_vec(), attempts: attempts.to_vec(), ..AppWire::default() };
     let end = ProgramEnd { status, ..ProgramEnd::default() };
     let literal = scenario.twist == ScenarioTwist::Ipv6Literal;
-    let start = ClientStart {
+    let start = AppClientStart {
         scenario,
         access: scenario.client,
         name: SITE,

@@ -25,6 +25,15 @@ const FLUSH: Duration = Duration::from_millis(60);
 /// A client that got the content and sends and receives nothing for this time is done, as a browser is.
 const QUIET: Duration = Duration::from_secs(3);
 
+/// What a client opens.
+struct ClientTarget {
+    url: String,
+    /// The name, or the address without brackets.
+    host: String,
+    /// The name or the address in brackets, and the port.
+    authority: String,
+}
+
 impl AppNetwork {
     /// Starts the server, and then the client. `None` if it was stopped.
     pub(super) fn watch_client(
@@ -42,9 +51,14 @@ impl AppNetwork {
         let host = self.host(CLIENT)?;
         let observed = observed_client(self.network.scenario, options.server.is_some());
         let mut capture = WireCapture::start(host, observed)?;
-        let (url, target) = self.target(options);
+        let ClientTarget { url, host: target, authority } = self.target(options);
         let port = options.port.to_string();
-        let places = [("{url}", url.as_str()), ("{host}", &target), ("{port}", &port)];
+        let places = [
+            ("{url}", url.as_str()),
+            ("{authority}", &authority),
+            ("{host}", &target),
+            ("{port}", &port),
+        ];
         let mut command = client.fill(&places, Some(&url));
         let begun = Instant::now();
         let program = StartedProgram::start(host, &mut command)?;
@@ -70,8 +84,8 @@ impl AppNetwork {
         Ok(Some(CapturedStart { start, capture: seen.file }))
     }
 
-    /// Returns the URL that the client opens, and its host without brackets.
-    fn target(&self, options: &Only6Options<'_>) -> (String, String) {
+    /// Returns what the client opens.
+    fn target(&self, options: &Only6Options<'_>) -> ClientTarget {
         let address: IpAddr = host_address(SERVER, Family::Ipv6);
         let (authority, host) = match self.network.scenario.twist {
             ScenarioTwist::Ipv6Literal => (format!("[{address}]"), address.to_string()),
@@ -81,7 +95,8 @@ impl AppNetwork {
             80 => String::new(),
             port => format!(":{port}"),
         };
-        (format!("http://{authority}{port}{}", options.path), host)
+        let url = format!("http://{authority}{port}{}", options.path);
+        ClientTarget { url, host, authority: format!("{authority}:{}", options.port) }
     }
 }
 

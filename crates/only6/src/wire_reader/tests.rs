@@ -53,7 +53,7 @@ fn dns(kind: MessageType, answer: Option<&str>) -> Vec<u8> {
     let name = Name::from_ascii("WWW.test.").unwrap();
     message.add_query(Query::query(name.clone(), RecordType::AAAA));
     let data = answer.map(|of| RData::AAAA(of.parse::<Ipv6Addr>().unwrap().into()));
-    for data in data {
+    if let Some(data) = data {
         message.add_answer(Record::from_rdata(name.clone(), 0, data));
     }
     message.to_vec().unwrap()
@@ -132,7 +132,7 @@ fn connections_of_others_and_packets_to_all_are_no_attempts() {
 #[test]
 fn what_is_sent_without_end_is_bounded_and_any_bytes_are_survived() {
     let mut reader = reader();
-    for port in 1..=300 {
+    for port in 1_001..=1_300 {
         let bytes = frame(OWN, SITE, 6, &tcp(port, 80, SYN, &[]));
         reader.take(&bytes, bytes.len(), port.into());
     }

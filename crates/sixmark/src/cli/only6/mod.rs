@@ -33,8 +33,8 @@ const BACKEND_PLACE: &str = "{backend}";
 ///
 /// Starts the client or the server in labs of its own: the scenarios of draft-ietf-v6ops-ipv6-app-testing and
 /// some more. Reads from its packets, its sockets and its answers what is wrong. In the client's command {url}
-/// stands for the URL that it opens (the last argument if there is no place), {host} and {port} for the parts of
-/// it; in the server's {port} for the port, {backend} for the URL of a proxy's backend. Needs network namespaces,
+/// stands for the URL that it opens (the last argument if there is no place), {authority}, {host} and {port} for
+/// parts of it; in the server's {port} for the port, {backend} for the URL of a proxy's backend. Needs network namespaces,
 /// nftables, tayga and unbound.
 #[derive(Debug, clap::Args)]
 pub(super) struct Only6Args {
