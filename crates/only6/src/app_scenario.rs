@@ -24,12 +24,12 @@ pub enum NodeAccess {
 impl NodeAccess {
     /// Returns true if programs of the node can open sockets of a family.
     pub fn has_stack(self, family: Family) -> bool {
-        match (self, family) {
-            (NodeAccess::DualStack | NodeAccess::Clat, _) => true,
-            (NodeAccess::Ipv4Only, Family::Ipv4) => true,
-            (NodeAccess::Nat64 | NodeAccess::Ipv6Strict, Family::Ipv6) => true,
-            _ => false,
-        }
+        matches!(
+            (self, family),
+            (NodeAccess::DualStack | NodeAccess::Clat, _)
+                | (NodeAccess::Ipv4Only, Family::Ipv4)
+                | (NodeAccess::Nat64 | NodeAccess::Ipv6Strict, Family::Ipv6)
+        )
     }
 
     /// Returns true if the node has an address of a family on its link.

@@ -73,6 +73,9 @@ fn a_client_that_does_all_well_has_no_finding() {
     assert_eq!(codes("literal-to-dual", &[], &[attempt(SITE6, "answered")], Some(0)), [""; 0]);
 }
 
+/// A code, the scenario in which a start shows it, what was seen of it, and its exit status.
+type FaultCase<'a> = (&'a str, &'a str, &'a [WireQuery], &'a [WireAttempt], Option<i32>);
+
 #[test]
 fn each_fault_is_named() {
     let both = [query("A", SITE4), query("AAAA", SITE6)];
@@ -80,7 +83,7 @@ fn each_fault_is_named() {
     let first = [attempt(SITE6, "refused")];
     let silent = [attempt(SITE6, "silent")];
     let four = [attempt(SITE4, "answered")];
-    let cases: [(&str, &str, &[WireQuery], &[WireAttempt], Option<i32>); 8] = [
+    let cases: [FaultCase<'_>; 8] = [
         ("ipv4-literal", "dual-to-ipv6", &[], &[attempt(SITE4, "silent")], Some(1)),
         ("asks-a-only", "dual-to-dual", &only_a, &four, Some(0)),
         ("aaaa-unused", "dual-to-ipv6", &both[1..], &[], Some(1)),

@@ -43,6 +43,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("sixmark study run regensburg --quick", "crates/sixmark/tests/servers/studies.rs"),
     ("sixmark study run anma --quick --in-lab", "crates/sixmark/tests/lab/in_labs.rs"),
     ("sixmark study run blackhole --quick", "crates/sixmark/tests/lab/in_labs.rs"),
+    ("sixmark study run ipv6-only", "crates/sixmark/tests/lab/in_labs.rs"),
     ("sixmark study run lazy-eye", "crates/sixmark/tests/lab/inspection.rs"),
     ("sixmark study claims lazy-eye", "crates/sixmark/tests/lab/inspection.rs"),
     ("sixmark study run --resume", "crates/sixmark/tests/program/study/interrupted.rs"),

@@ -79,7 +79,11 @@ pub(super) fn write_outputs(
             write_folder(folder, &files).and_then(|hash| {
                 let line =
                     format!("\n{}: {} files, {SUMS} {hash}\n", folder.display(), files.len());
-                if shown { print(&line) } else { Ok(complain(line.trim())) }
+                if shown {
+                    return print(&line);
+                }
+                complain(line.trim());
+                Ok(())
             })
         }
         None => Ok(()),
