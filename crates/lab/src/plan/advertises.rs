@@ -18,7 +18,7 @@ pub struct AdvertisementPlan {
 /// A prefix that represents IPv4 addresses, as Router Advertisements name it (RFC 8781).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pref64 {
-    /// The prefix, with one of the lengths in [`PREF64_LENGTHS`].
+    /// The prefix, whose length is 32, 40, 48, 56, 64 or 96 bits.
     pub prefix: Net,
     /// For how many seconds it may be used, at most 65,528; 0 if no longer.
     pub lifetime_s: u16,
