@@ -64,7 +64,16 @@ fn compare(
     };
     let file = Path::new(TEMPORARY).join("only6-comparison.json");
     let mut command = plain_command(&own_program()?);
-    command.args(["compare", "--no-store", "--until", "decided", "--at-most", AT_MOST, "--json"]);
+    command.args([
+        "compare",
+        "--store",
+        "none",
+        "--until",
+        "decided",
+        "--at-most",
+        AT_MOST,
+        "--json",
+    ]);
     command.arg(&file);
     command.args(ways.addresses().map(url));
     command.stdin(Stdio::null()).stdout(Stdio::null());

@@ -209,9 +209,9 @@ pub(super) fn main(args: &Only6Args) -> Result<u8, CommandError> {
         }),
         false => Vec::new(),
     };
-    let failure = seen.failure.as_ref().map(CommandError::to_string);
-    let early_end = warn_of_early_end(seen.ended, failure, seen.count(), asked_starts);
-    let ended = seen.ended;
+    let (failed, ended) = (seen.failure.take(), seen.ended);
+    let failure = failed.as_ref().map(CommandError::to_string);
+    let early_end = warn_of_early_end(ended, failure, seen.count(), asked_starts);
     let side = if programs.client.is_some() { JudgedSide::Client } else { JudgedSide::Server };
     let (all, captures) = seen.split();
     let (scenarios, findings) = judge_program(side, all);
@@ -231,7 +231,8 @@ pub(super) fn main(args: &Only6Args) -> Result<u8, CommandError> {
     };
     let status = write_outputs(&args.output, result, &captures, &costs)?;
     warn(&warnings);
-    Ok(if ended == Ended::Interrupted { INTERRUPTED } else { status })
+    // What was seen until a failure is written.
+    failed.map_or(Ok(if ended == Ended::Interrupted { INTERRUPTED } else { status }), Err)
 }
 
 /// What was seen of a program, in each scenario that was asked for.
