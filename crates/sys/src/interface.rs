@@ -83,7 +83,7 @@ pub fn hardware_address(name: &str) -> io::Result<[u8; 6]> {
     let mut request = request(name)?;
     let argument = &raw mut request;
     // SAFETY: the request is a valid ifreq, which the call reads and fills in.
-    check_return(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFHWADDR, argument) })?;
+    check_return(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFHWADDR as _, argument) })?;
     // SAFETY: the call has set this field of the union, and any bytes are a valid value of it.
     let address = unsafe { request.ifr_ifru.ifru_hwaddr };
     if address.sa_family != libc::ARPHRD_ETHER {
