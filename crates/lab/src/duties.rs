@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::plan::{Clat, Lab, nft, tayga};
+use crate::plan::{CLAT_INTERFACE, Clat, Lab, nft, tayga};
 use sixmark_sys::interface;
 use sixmark_units::net::Net;
 
@@ -100,7 +100,7 @@ fn translate(
         if let Some(clat) = &plan.clat {
             let mtu = lab.ends(number).map(|end| end.mtu).min();
             let lead = || lead_to_clat(clat, mtu);
-            if start_translator(host, tayga::CLAT_INTERFACE, programs, ground, lead)?.is_none() {
+            if start_translator(host, CLAT_INTERFACE, programs, ground, lead)?.is_none() {
                 return Ok(None);
             }
         }
@@ -158,7 +158,7 @@ fn lead_to(interface: &str, networks: &[Net]) -> io::Result<()> {
 /// what its programs send should fit after it was translated. Where that would be less than IPv6 needs, to which the
 /// interface leads back, the path MTU is discovered.
 fn lead_to_clat(clat: &Clat, mtu: Option<u32>) -> io::Result<()> {
-    let name = tayga::CLAT_INTERFACE;
+    let name = CLAT_INTERFACE;
     let mut netlink = Netlink::open()?;
     if let Some(mtu) = mtu {
         netlink.mtu(name, (mtu - HEADER_GROWTH).max(LEAST_MTU))?;

@@ -9,6 +9,9 @@ use sixmark_document::fields::{FileField, FileFields, Scalar};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 
+/// The interface that leads packets of a host, or of those behind it, to the translator that is its CLAT.
+pub const CLAT_INTERFACE: &str = "clat";
+
 /// A host or a router.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabHost {
@@ -57,6 +60,13 @@ pub struct LabHost {
 }
 
 impl LabHost {
+    /// Returns true if it is a router whose CLAT translates the IPv4 of other hosts: they share its address
+    /// (RFC 6877, 6.1).
+    pub fn is_clat_of_others(&self) -> bool {
+        let is_masked = |nat: &Nat44| nat.masquerade.iter().any(|name| name == CLAT_INTERFACE);
+        self.clat.is_some() && self.nat44.as_ref().is_some_and(is_masked)
+    }
+
     /// Returns true if it answers queries for all names of the lab.
     pub fn is_name_server(&self) -> bool {
         self.name_server || self.dns64.is_some()

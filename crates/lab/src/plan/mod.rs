@@ -61,7 +61,8 @@ pub(crate) use advertises::PREF64_LENGTHS;
 pub use advertises::{AdvertisementPlan, Pref64};
 pub use dhcp::DhcpPlan;
 pub use host::{
-    AddressMap, Bgp, Clat, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64, OffloadPlan, Switch,
+    AddressMap, Bgp, CLAT_INTERFACE, Clat, Dns64, Forward, LabHost, LabRoute, Nat44, Nat64,
+    OffloadPlan, Switch,
 };
 pub use link::{Bridge, LabLink, LabNode, LinkEnd, LinkMechanism};
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use toml::de::DeTable;
 
 use super::Lab;
-use super::host::{LabHost, Nat44, host};
+use super::host::{CLAT_INTERFACE, LabHost, Nat44, host};
 use super::link::{Bridge, LabLink, LabNode, bridge, link};
 use super::number::number_addresses;
 use super::responders::check_responders;
@@ -316,7 +316,10 @@ fn is_name_server(lab: &Lab, name: &str) -> bool {
 }
 
 fn translation(lab: &Lab, host: usize, nat: &Nat44, wrong: &dyn Fn(&str, &str)) {
-    let interface = |name: &String| lab.ends(host).any(|end| end.interface == *name);
+    let has_clat = lab.hosts.get(host).is_some_and(|of| of.clat.is_some());
+    let interface = |name: &String| {
+        lab.ends(host).any(|end| end.interface == *name) || has_clat && name == CLAT_INTERFACE
+    };
     if let Some(name) = nat.masquerade.iter().find(|name| !interface(name)) {
         wrong("nat44.masquerade", &format!("it has no interface '{name}'"));
     }

@@ -115,5 +115,7 @@ impl RouteMap {
 pub(super) fn translated(host: &LabHost, family: Family) -> Vec<Net> {
     let of_nat64 = host.nat64.iter().flat_map(tayga::networks);
     let of_clat = host.clat.iter().map(|clat| clat.own);
-    of_nat64.chain(of_clat).filter(|net| net.family() == family).collect()
+    // All of IPv4 is behind the CLAT of a router.
+    let of_others = host.is_clat_of_others().then(|| Net::default_of(Family::Ipv4));
+    of_nat64.chain(of_clat).chain(of_others).filter(|net| net.family() == family).collect()
 }

@@ -2,16 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::host::own_address;
+use super::host::{CLAT_INTERFACE, own_address};
 use super::{AddressMap, Clat, Nat64};
 use sixmark_units::family::Family;
 use sixmark_units::net::Net;
 
 /// The interface that leads packets to tayga. It exists while tayga runs.
 pub const INTERFACE: &str = "nat64";
-
-/// The same for the translator of a host's own packets (CLAT).
-pub const CLAT_INTERFACE: &str = "clat";
 
 /// The address that a host with a CLAT has, and that of the translator itself (RFC 7335).
 pub const CLAT_IPV4: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 1);

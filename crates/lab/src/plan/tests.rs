@@ -221,6 +221,14 @@ fn translators_say_what_is_wrong_with_their_prefixes_and_hosts() {
         ),
         (&two(("192.168.255.9", "y"), ("192.168.255.8", "y")), "'y' has two addresses"),
         (&clat(""), "hosts.x.clat: a host with a CLAT has no other IPv4"),
+        (
+            &clat("nat44.masquerade = [\"wan\"]"),
+            "hosts.x.nat44.masquerade: it has no interface 'wan'",
+        ),
+        (
+            &clat(six).replace("clat = {}", "nat44.masquerade = [\"clat\"]"),
+            "hosts.x.nat44.masquerade: it has no interface 'clat'",
+        ),
         (&clat("stacks = [\"ipv6\"]"), "hosts.x.stacks: a host that translates needs both stacks"),
         (
             &clat(&format!("{six}\n[hosts.y]\n{six}\nclat = {{}}")),

@@ -40,8 +40,9 @@ fn check_maps(lab: &Lab, nat: &Nat64, wrong: &dyn Fn(&str, &str)) {
 }
 
 fn check_clat(lab: &Lab, host: &LabHost, clat: &Clat, wrong: &dyn Fn(&str, &str)) {
-    if host.families.contains(&Family::Ipv4) {
-        let line = "a host with a CLAT has no other IPv4: add families = [\"ipv6\"]";
+    if host.families.contains(&Family::Ipv4) && !host.is_clat_of_others() {
+        let line = "a host with a CLAT has no other IPv4: add families = [\"ipv6\"], or \
+                    nat44.masquerade = [\"clat\"] if it is the router of hosts with IPv4";
         wrong("clat", line);
     }
     let same = |other: &&LabHost| other.clat.is_some_and(|of| of.own == clat.own);

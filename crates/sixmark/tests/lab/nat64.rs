@@ -109,3 +109,36 @@ fn a_clat_works_on_links_of_the_least_mtu_of_ipv6() {
     let words = ["curl", "-sS", "--max-time", "60", "-w", told, "-o", "/dev/null", &url];
     assert_eq!(lab.says("client", &words), "192.0.0.1 200 300000");
 }
+
+/// A home with IPv4 alone behind a router with a CLAT, whose provider has IPv6 alone.
+const HOME: &str = r#"
+name = "home"
+[hosts]
+client = { families = ["ipv4"], stacks = ["ipv4"] }
+home = { clat = {}, nat44.masquerade = ["clat"] }
+edge = { forwards = true, nat64 = {} }
+old = { families = ["ipv4"] }
+[links]
+client = ["client", "home"]
+home = { between = ["home", "edge"], at.home.addresses = ["fd00:9::1/64"], at.edge.addresses = ["fd00:9::2/64"] }
+old = ["old", "edge"]
+[services.old]
+host = "old"
+command = ["{sixmark}", "origin", "--listen", "{old.ipv4}:80"]
+urls = ["http://{old.ipv4}:80"]
+"#;
+
+#[test]
+fn hosts_with_ipv4_alone_reach_servers_through_the_clat_of_their_router() {
+    if without(&["tayga", "curl", "nft"]) {
+        return;
+    }
+    let lab = Lab::up("home", HOME, &[]);
+    let [client, old] = ["client", "old"].map(|of| lab.says(of, &["hostname", "-I"]));
+    let url = format!("http://{}/bytes/300000", old.trim());
+    let told = "%{local_ip} %{http_code} %{size_download}";
+    let words = ["curl", "-sS", "--max-time", "60", "-w", told, "-o", "/dev/null", &url];
+    assert_eq!(lab.says("client", &words), format!("{} 200 300000", client.trim()));
+    let page = lab.says("client", &["curl", "-sS", &format!("http://{}/dynamic", old.trim())]);
+    assert!(page.contains("192.168.255."), "the server sees one of the pool: {page}");
+}
