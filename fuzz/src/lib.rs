@@ -3,6 +3,7 @@
 
 pub mod capture_file;
 pub mod dns_message;
+pub mod filed_capture;
 pub mod flow;
 pub mod gate;
 pub mod http1_response;
@@ -22,9 +23,10 @@ pub mod x509;
 pub type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("capture_file", capture_file::check),
     ("dns_message", dns_message::check),
+    ("filed_capture", filed_capture::check),
     ("flow", flow::check),
     ("gate", gate::check),
     ("http1_response", http1_response::check),

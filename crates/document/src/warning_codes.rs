@@ -16,6 +16,7 @@ pub const WARNING_CODES: &[&str] = &[
     "client_silent",
     "no_success",
     "not_http",
+    "way_not_compared",
     "client_without_content",
     "client_elsewhere",
     "client_left_processes",

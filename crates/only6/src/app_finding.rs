@@ -115,7 +115,7 @@ pub const FINDINGS: [FindingKind; 24] = [
     ),
     note(
         "slow-fallback",
-        "The client needs more than 2 s to get the content over the other family.",
+        "The client connects over the other family more than 2 s after its first attempt.",
         "Happy Eyeballs begins the next attempt after 250 ms; sixmark eyes measures the delay.",
         "RFC 8305 section 5",
     ),
@@ -152,7 +152,7 @@ pub const FINDINGS: [FindingKind; 24] = [
     ),
     fault(
         "fails-with-content",
-        "The client got the content and reported a failure.",
+        "The client got an answer and reported a failure.",
         "The last line of its standard error, in the evidence.",
         "",
     ),
@@ -200,7 +200,7 @@ pub const FINDINGS: [FindingKind; 24] = [
     ),
     fault(
         "differs-by-family",
-        "The server answers over one family and fails over the other.",
+        "The server answers over one family, or by one way, and fails over another.",
         "The server's log at the time of the failed request.",
         "draft 3.1",
     ),

@@ -30,6 +30,11 @@ pub struct AppStart {
 }
 
 impl AppStart {
+    /// Returns true if it can have no packets: the user's server did not listen, so that no client was started.
+    pub fn is_without_client(&self) -> bool {
+        self.client.is_none() && self.sockets.is_empty() && self.probes.is_empty()
+    }
+
     /// Returns true if the server listened.
     pub fn has_listened(&self) -> bool {
         !self.sockets.is_empty()
@@ -142,13 +147,14 @@ pub struct ServerProbe {
     pub way: ServerWay,
     /// What the request named as the host.
     pub asked: AskedHost,
-    /// The answer: the status of HTTP, or not_http, refused, silent or unreachable.
+    /// The answer: the status of HTTP, or not_http, no_answer, refused, silent or unreachable.
     pub answer: ProbeAnswer,
     /// The literals in the answer that clients of the other family can't use: the first five.
     pub literals: Vec<ContentLiteral>,
 }
 
-/// What a server answered: in documents the status of HTTP, or `not_http`, `refused`, `silent`, `unreachable`.
+/// What a server answered: in documents the status of HTTP, or `not_http`, `no_answer`, `refused`, `silent`,
+/// `unreachable`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -156,8 +162,10 @@ pub struct ServerProbe {
 pub enum ProbeAnswer {
     /// A response of HTTP with this status.
     Status(u16),
-    /// A connection, and something else than HTTP, or nothing.
+    /// A connection, and something else than HTTP, or its end.
     NotHttp,
+    /// A connection, and nothing until the time for an answer was over.
+    NoAnswer,
     /// The connection was refused.
     Refused,
     /// No answer to the SYN.
@@ -172,6 +180,7 @@ impl ProbeAnswer {
         match self {
             ProbeAnswer::Status(status) => format!("status {status}"),
             ProbeAnswer::NotHttp => "connected, no HTTP".to_owned(),
+            ProbeAnswer::NoAnswer => "connected, no answer in time".to_owned(),
             ProbeAnswer::Refused => "refused".to_owned(),
             ProbeAnswer::Silent => "no answer".to_owned(),
             ProbeAnswer::Unreachable => "unreachable".to_owned(),
@@ -182,16 +191,18 @@ impl ProbeAnswer {
     pub fn grade(&self) -> u16 {
         match self {
             ProbeAnswer::Status(status @ 100..=399) => u16::from(*status < 200),
-            ProbeAnswer::NotHttp => 2,
             ProbeAnswer::Status(status) => *status,
+            ProbeAnswer::NotHttp => 1_000,
+            ProbeAnswer::NoAnswer => 1_001,
             ProbeAnswer::Refused | ProbeAnswer::Silent | ProbeAnswer::Unreachable => u16::MAX,
         }
     }
 }
 
 /// The answers that have no status, by their names in documents.
-const WITHOUT_STATUS: [(ProbeAnswer, &str); 4] = [
+const WITHOUT_STATUS: [(ProbeAnswer, &str); 5] = [
     (ProbeAnswer::NotHttp, "not_http"),
+    (ProbeAnswer::NoAnswer, "no_answer"),
     (ProbeAnswer::Refused, "refused"),
     (ProbeAnswer::Silent, "silent"),
     (ProbeAnswer::Unreachable, "unreachable"),

@@ -15,7 +15,7 @@ pub struct AppWire {
     pub attempts: Vec<WireAttempt>,
     /// The packets that were read.
     pub packets: u64,
-    /// The queries and attempts beyond the 200 of each that are kept.
+    /// The queries and attempts beyond the 200 of each that are kept, and messages of DNS that were cut.
     pub uncounted: u64,
 }
 

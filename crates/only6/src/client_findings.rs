@@ -10,7 +10,7 @@ use crate::app_scenario::{AppScenario, NodeAccess, ScenarioTwist};
 use crate::app_start::ProgramEnd;
 use crate::app_wire::{AppWire, WireAttempt};
 
-/// The content of another family after more than this is late, in milliseconds.
+/// A connection over the other family after more than this is late, in milliseconds.
 const LATE_MS: f64 = 2_000.0;
 
 /// What a client did once: a start of it, or the part of a proxy's start in which it fetched from its backend.
@@ -129,11 +129,20 @@ impl AppClientStart<'_> {
         })
     }
 
+    /// The time from the first attempt at the address that does not answer until a connection over IPv4.
     fn find_late(&self) -> Option<StartFinding> {
-        let is_twisted =
-            matches!(self.scenario.twist, ScenarioTwist::SilentIpv6 | ScenarioTwist::RefusedIpv6);
-        let late = self.wire.content_ms().filter(|of| *of > LATE_MS && is_twisted)?;
-        Some(("slow-fallback", format!("content after {:.1} s", late / 1e3)))
+        if !matches!(self.scenario.twist, ScenarioTwist::SilentIpv6 | ScenarioTwist::RefusedIpv6) {
+            return None;
+        }
+        let attempts = || self.wire.attempts.iter();
+        let begun = attempts().find(|of| of.family == Family::Ipv6)?.begun_ms;
+        let over_ipv4 = attempts().filter(|of| of.family == Family::Ipv4);
+        let connected = over_ipv4.filter_map(|of| of.established_ms).min_by(f64::total_cmp)?;
+        let late = connected - begun;
+        (late > LATE_MS).then(|| {
+            let said = format!("connects over IPv4 {:.1} s after its first attempt", late / 1e3);
+            ("slow-fallback", said)
+        })
     }
 
     fn find_unused(&self) -> Option<StartFinding> {

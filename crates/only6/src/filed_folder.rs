@@ -3,6 +3,7 @@
 //! The hashes show a changed file. The captures show more: from them the document is computed again, so that
 //! figures and packets which do not belong together are found even if the hashes were made anew.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
@@ -14,7 +15,8 @@ use crate::app_scenario::{AppScenario, NodeAccess};
 use crate::app_start::AppStart;
 use crate::app_wire::AppWire;
 use crate::judge_program::{JudgedSide, ScenarioStarts, judge_program};
-use crate::only6_result::{Only6Result, ScenarioResult};
+use crate::only6_result::{Only6Result, SCHEMA};
+use crate::only6_warnings::{RUN_WARNINGS, only6_warnings};
 use crate::scenario_lab::{CLAT, CLIENT, NAT64, SERVER, link_addresses};
 use crate::wire_reader::{ObservedHost, WireReader};
 
@@ -52,9 +54,9 @@ fn observed(host: &str, access: NodeAccess, content_bytes: u64) -> ObservedHost 
     ObservedHost { addresses, clat, nat64: NAT64, content_bytes }
 }
 
-/// Returns the path of the capture of a start in the folder; starts count from 1.
-pub fn capture_path(scenario: &ScenarioResult, start: usize) -> String {
-    format!("{CAPTURES}/{}-{start}.pcap", scenario.name())
+/// Returns the path of the capture of a start in the folder, by the name of its scenario; starts count from 1.
+pub fn capture_path(scenario: &str, start: usize) -> String {
+    format!("{CAPTURES}/{scenario}-{start}.pcap")
 }
 
 /// Returns bytes in hexadecimal.
@@ -78,7 +80,7 @@ pub fn write_sums(files: &[(String, String)]) -> String {
 /// Parses the file of hashes. Returns paths and hashes.
 ///
 /// # Errors
-/// Returns an error if a line is none of a hash and a path within the folder.
+/// Returns an error if a line is none of a hash and a path within the folder, or names a file again.
 pub fn parse_sums(text: &str) -> Result<Vec<(String, String)>, String> {
     let line = |(number, line): (usize, &str)| {
         let wrong = |why: &str| format!("{SUMS}: line {}: {why}", number + 1);
@@ -96,7 +98,13 @@ pub fn parse_sums(text: &str) -> Result<Vec<(String, String)>, String> {
         }
         Ok((path.to_owned(), hash.to_ascii_lowercase()))
     };
-    text.lines().enumerate().map(line).collect()
+    let all: Vec<(String, String)> =
+        text.lines().enumerate().map(line).collect::<Result<_, _>>()?;
+    let mut known = BTreeSet::new();
+    match all.iter().find(|of| !known.insert(of.0.as_str())) {
+        Some((path, _)) => Err(format!("{SUMS}: names {path} twice")),
+        None => Ok(all),
+    }
 }
 
 /// Reads what a program did from a capture.
@@ -124,13 +132,19 @@ pub fn read_capture(bytes: &[u8], observed: ObservedHost) -> Result<AppWire, Str
 /// of the folder, or why it can't be read.
 ///
 /// # Errors
-/// Returns an error if a capture can't be read.
+/// Returns an error if a capture can't be read, if a scenario is listed twice, or if the document is of another format.
 pub fn compute_again(
     result: &Only6Result,
     read: &dyn Fn(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Vec<String>, String> {
-    let mut seen = Vec::new();
+    if result.schema != SCHEMA {
+        return Err(format!("{DOCUMENT}: is not of the format {SCHEMA}"));
+    }
+    let (mut seen, mut names) = (Vec::new(), BTreeSet::new());
     for of in &result.scenarios {
+        if !names.insert(of.name()) {
+            return Err(format!("{DOCUMENT}: {} is listed twice", of.name()));
+        }
         let scenario = AppScenario::named(&of.scenario)
             .ok_or_else(|| format!("{DOCUMENT}: no scenario is called '{}'", of.scenario))?;
         let observed = match &result.programs.client {
@@ -139,9 +153,10 @@ pub fn compute_again(
         };
         let mut starts = Vec::new();
         for (number, start) in of.starts.iter().enumerate() {
-            let path = capture_path(of, number + 1);
+            let path = capture_path(&of.name(), number + 1);
             let bytes = read(&path)?;
-            let wire = if bytes.is_empty() {
+            let is_without = result.programs.client.is_some() && start.is_without_client();
+            let wire = if bytes.is_empty() && is_without {
                 AppWire::default()
             } else {
                 read_capture(&bytes, observed.clone()).map_err(|why| format!("{path}: {why}"))?
@@ -155,7 +170,9 @@ pub fn compute_again(
         None => JudgedSide::Server,
     };
     let (scenarios, findings) = judge_program(side, seen);
-    let again = Only6Result { scenarios, findings, ..result.clone() };
+    let of_run = result.warnings.iter().filter(|of| RUN_WARNINGS.contains(&of.code.as_str()));
+    let warnings = only6_warnings(&scenarios).into_iter().chain(of_run.cloned()).collect();
+    let again = Only6Result { scenarios, findings, warnings, ..result.clone() };
     let value = |of: &Only6Result| serde_json::to_value(of).map_err(|error| error.to_string());
     let mut places = Vec::new();
     find_differences("", &value(result)?, &value(&again)?, &mut places);
@@ -200,8 +217,9 @@ mod tests {
             "00  a",
             &format!("{}  ../a", hash_bytes(b"")),
             &format!("{}  /a", hash_bytes(b"")),
+            &format!("{0}  a\n{0}  b\n{0}  a\n", hash_bytes(b"")),
         ] {
-            assert!(parse_sums(bad).unwrap_err().starts_with("SHA256SUMS: line 1: "), "{bad}");
+            assert!(parse_sums(bad).unwrap_err().starts_with("SHA256SUMS: "), "{bad}");
         }
     }
 

@@ -8,12 +8,14 @@ use std::net::IpAddr;
 use sixmark_units::family::Family;
 
 use crate::app_finding::{AppFinding, AppFindingWeight, FINDINGS};
-use crate::app_scenario::{AppScenario, ScenarioTwist};
+use crate::app_scenario::{AppScenario, NodeAccess, ScenarioTwist};
 use crate::app_start::{AppStart, ProgramEnd};
+use crate::app_wire::{AttemptFailure, WireAttempt};
 use crate::client_findings::{AppClientStart, StartFinding};
-use crate::only6_result::{BackendKind, ScenarioResult, ScenarioVerdict};
-use crate::scenario_lab::{BACKEND, BACKEND_NAME, SERVER, SITE, host_address};
-use crate::server_findings::ServerStart;
+use crate::only6_result::{BackendKind, ScenarioResult, ScenarioVerdict, name_scenario};
+use crate::scenario_lab::{BACKEND, BACKEND_NAME, NAT64, SERVER, SITE, host_address};
+use crate::server_findings::{BestAnswers, ServerStart, find_binding};
+use crate::wire_reader::embedded_address;
 
 /// What was seen in a scenario, not judged yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,13 +98,6 @@ pub fn judge_program(
     (results, list.into_findings(&order))
 }
 
-/// Returns the name of a scenario with its backend.
-fn name_of(of: &ScenarioStarts) -> String {
-    let (verdict, starts) = (ScenarioVerdict::Works, Vec::new());
-    let scenario = of.scenario.name.to_owned();
-    ScenarioResult { scenario, backend: of.backend, verdict, starts }.name()
-}
-
 /// Returns the verdict over all starts.
 fn join_verdicts(all: &[ScenarioVerdict]) -> ScenarioVerdict {
     match all {
@@ -116,7 +111,7 @@ fn judge_client(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) 
     let mut list = FindingList::default();
     let (mut open, mut verdicts, mut worked) = (Vec::new(), Vec::new(), Vec::new());
     for of in seen {
-        let name = name_of(of);
+        let name = name_scenario(of.scenario.name, of.backend);
         let mut all = Vec::new();
         for kept in &of.starts {
             let start = client_start(of, kept);
@@ -131,9 +126,12 @@ fn judge_client(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) 
                 list.add(&name, ("never-listens", end.unwrap_or_default()));
                 continue;
             }
-            let found = start.findings();
+            let mut found = start.findings();
             if start.has_worked {
                 worked.push(start);
+            } else if let Some(bound) = find_server_binding(of.scenario, kept) {
+                // The server explains what the client does not.
+                found.push(bound);
             } else if !found.iter().any(is_fault) {
                 open.push((name.clone(), start));
             }
@@ -142,12 +140,27 @@ fn judge_client(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) 
         verdicts.push(join_verdicts(&all));
     }
     let works_over = |family: Family| {
-        worked.iter().any(|of| of.wire.attempts.iter().any(|attempt| attempt.family == family))
+        let gets = |of: &WireAttempt| of.family == family && of.content_ms.is_some();
+        let with_both = |of: &&AppClientStart<'_>| has_both_stacks(of.access);
+        worked.iter().filter(with_both).any(|of| of.wire.attempts.iter().any(gets))
     };
     for (name, start) in &open {
         explain_client(&mut list, name, start, &works_over);
     }
     (verdicts, list)
+}
+
+/// Returns what is wrong with the sockets of a user's server, to which the client's packets were sent.
+fn find_server_binding(scenario: &AppScenario, start: &AppStart) -> Option<StartFinding> {
+    let is_refused = |of: &WireAttempt| {
+        let is_ipv4 = of.family == Family::Ipv4 || embedded_address(NAT64, of.address).is_some();
+        is_ipv4 && of.failed == Some(AttemptFailure::Refused)
+    };
+    find_binding(scenario, &start.sockets, start.wire.attempts.iter().any(is_refused))
+}
+
+fn has_both_stacks(access: NodeAccess) -> bool {
+    Family::BOTH.into_iter().all(|of| access.has_stack(of))
 }
 
 /// Explains a start of a client that failed and shows no fault by itself.
@@ -221,17 +234,21 @@ fn backend_start<'a>(
 
 fn judge_server(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) {
     let mut list = FindingList::default();
-    let probes = seen.iter().flat_map(|of| &of.starts).flat_map(|of| &of.probes);
-    let best = probes.map(|of| of.answer.grade()).min().unwrap_or(u16::MAX);
-    // Nothing is as good as no connection.
-    let best = best.min(u16::MAX - 1);
+    let starts = seen.iter().flat_map(|of| &of.starts);
+    let best = BestAnswers::of(starts.flat_map(|of| &of.probes));
+    let best_in = |access: NodeAccess| {
+        let same = seen.iter().filter(move |of| of.scenario.server == access);
+        BestAnswers::of(same.flat_map(|of| &of.starts).flat_map(|of| &of.probes))
+    };
     let mut open = Vec::new();
     let mut verdicts = Vec::new();
     for of in seen {
-        let name = name_of(of);
+        let best_here = best_in(of.scenario.server);
+        let name = name_scenario(of.scenario.name, of.backend);
         let mut all = Vec::new();
         for start in &of.starts {
-            let judged = ServerStart { scenario: of.scenario, start, best };
+            let has_backend = of.backend.is_some();
+            let judged = ServerStart { scenario: of.scenario, start, best, best_here, has_backend };
             let worked = judged.has_worked();
             let of_backend = backend_start(of, start, worked).map(|of| of.findings());
             let of_backend = of_backend.unwrap_or_default().into_iter().filter(is_fault);
@@ -240,18 +257,23 @@ fn judge_server(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) 
             if !worked && !found.iter().any(is_fault) {
                 open.push((name.clone(), judged));
             }
+            let rejects_host = found.iter().any(|of| of.0 == "rejects-ipv6-host");
             found.into_iter().for_each(|of| list.add(&name, of));
             all.push(match (worked, judged.has_failed()) {
-                (true, _) => ScenarioVerdict::Works,
+                (true, _) if !rejects_host => ScenarioVerdict::Works,
                 (false, true) => ScenarioVerdict::Fails,
-                (false, false) => ScenarioVerdict::Partly,
+                _ => ScenarioVerdict::Partly,
             });
         }
         verdicts.push(join_verdicts(&all));
     }
-    let works_somewhere = verdicts.contains(&ScenarioVerdict::Works);
+    let works_with_both = |family: Family| {
+        let with_both = seen.iter().filter(|of| has_both_stacks(of.scenario.server));
+        let mut probes = with_both.flat_map(|of| &of.starts).flat_map(|of| &of.probes);
+        probes.any(|of| of.way.family_at_server() == family && best.has_answered(of))
+    };
     for (name, start) in open {
-        explain_server(&mut list, &name, &start, works_somewhere);
+        explain_server(&mut list, &name, &start, &works_with_both);
     }
     (verdicts, list)
 }
@@ -261,7 +283,7 @@ fn explain_server(
     list: &mut FindingList,
     name: &str,
     start: &ServerStart<'_>,
-    works_somewhere: bool,
+    works_with_both: &dyn Fn(Family) -> bool,
 ) {
     let is_missing = |family: Family| !start.scenario.server.has_stack(family);
     // Who asks for one family alone has no other socket to listen on.
@@ -269,10 +291,11 @@ fn explain_server(
     let known = bound.into_iter().find(|(code, family)| list.has(code) && is_missing(*family));
     match known {
         Some((code, _)) if !start.start.has_listened() => list.explain(code, name),
+        // A proxy that does not find its backend.
         _ if start.start.has_listened() && list.has("asks-a-only") && is_missing(Family::Ipv4) => {
             list.explain("asks-a-only", name);
         }
-        _ => list.add(name, start.unexplained(works_somewhere)),
+        _ => list.add(name, start.unexplained(works_with_both)),
     }
 }
 

@@ -65,7 +65,7 @@ pub struct TestedPrograms {
 pub struct ProgramFile {
     /// Its path.
     pub file: String,
-    /// Its SHA-256 in hexadecimal; null if it can't be read.
+    /// Its SHA-256 in hexadecimal; null if it can't be read, or is larger than 1 GiB.
     pub sha256: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl ScenarioVerdict {
 pub struct ScenarioResult {
     /// The name of the scenario.
     pub scenario: String,
-    /// True if the server's URL for its backend had an address instead of a name; of a proxy alone.
+    /// The backend of a proxy; null of other programs.
     pub backend: Option<BackendKind>,
     /// Whether the program works.
     pub verdict: ScenarioVerdict,
@@ -125,10 +125,15 @@ pub enum BackendKind {
 impl ScenarioResult {
     /// Returns its name, with the kind of backend if that is not the usual one.
     pub fn name(&self) -> String {
-        match self.backend {
-            None | Some(BackendKind::Dual) => self.scenario.clone(),
-            Some(kind) => format!("{}+{}", self.scenario, kind.word()),
-        }
+        name_scenario(&self.scenario, self.backend)
+    }
+}
+
+/// Returns the name of a scenario with the kind of backend, if that is not the usual one.
+pub fn name_scenario(scenario: &str, backend: Option<BackendKind>) -> String {
+    match backend {
+        None | Some(BackendKind::Dual) => scenario.to_owned(),
+        Some(kind) => format!("{scenario}+{}", kind.word()),
     }
 }
 

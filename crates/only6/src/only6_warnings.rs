@@ -3,9 +3,11 @@
 use sixmark_document::provenance::{Ended, Warning, warning};
 use sixmark_units::quantity::counted;
 
-use crate::app_start::{AppStart, ProbeAnswer};
+use crate::app_start::{AppStart, ProbeAnswer, ServerWay};
 use crate::only6_result::ScenarioResult;
 
+/// The codes of the warnings that the starts do not show.
+pub const RUN_WARNINGS: [&str; 2] = ["ended_early", "way_not_compared"];
 /// The least status that is no success (RFC 9110, 15.5).
 const CLIENT_ERROR: u16 = 400;
 
@@ -38,13 +40,18 @@ pub fn only6_warnings(scenarios: &[ScenarioResult]) -> Vec<Warning> {
                 "the server's best answer is status {status}, which counts as working: use --path to ask for another path"
             ),
         )),
-        Some(ProbeAnswer::NotHttp) => warnings.push(warning(
+        Some(ProbeAnswer::NotHttp | ProbeAnswer::NoAnswer) => warnings.push(warning(
             "not_http",
             "the server does not use HTTP: connections were made, and no answer was judged".to_owned(),
         )),
         _ => {}
     }
     warnings
+}
+
+/// Returns what is to be said of a way that could not be compared.
+pub fn warn_of_uncompared(way: ServerWay, why: &str) -> Warning {
+    warning("way_not_compared", format!("{} was not compared with native IPv6: {why}", way.words()))
 }
 
 /// Returns what is to be said if fewer starts were watched than were asked for.

@@ -80,11 +80,14 @@ impl WireReader {
         match find_payload(&packet) {
             Ok(IpPayload::Tcp(tcp)) if is_dns(tcp.source, tcp.destination) => {
                 let message = tcp.payload.bytes.get(TCP_LENGTH..).unwrap_or_default();
-                self.take_dns(message, at_ns);
+                let is_read = self.take_dns(message, at_ns);
+                self.wire.uncounted += u64::from(!is_read && tcp.payload.length > TCP_LENGTH);
             }
             Ok(IpPayload::Tcp(tcp)) => self.take_tcp(ends, &tcp, at_ns),
             Ok(IpPayload::Udp(udp)) if is_dns(udp.source, udp.destination) => {
-                self.take_dns(udp.payload.bytes, at_ns);
+                let is_read = self.take_dns(udp.payload.bytes, at_ns);
+                let is_cut = udp.payload.length > udp.payload.bytes.len();
+                self.wire.uncounted += u64::from(!is_read && is_cut);
             }
             Ok(IpPayload::Udp(udp)) => self.take_datagram(ends, &udp, at_ns),
             Ok(IpPayload::Icmp(icmp)) if !ends.is_outgoing => self.take_icmp(&packet, &icmp),
@@ -96,10 +99,11 @@ impl WireReader {
     fn ends(&self, packet: &Ip<'_>) -> Option<SeenEnds> {
         let is_own = |address: IpAddr| self.host.addresses.contains(&address);
         let is_of_clat = |address: IpAddr| {
-            self.host.clat.is_some_and(|prefix| embedded(prefix, address).is_some())
+            self.host.clat.is_some_and(|prefix| embedded_address(prefix, address).is_some())
         };
         let (source, destination) = (packet.source, packet.destination);
-        let before = |address: IpAddr| embedded(self.host.nat64, address).unwrap_or(address);
+        let before =
+            |address: IpAddr| embedded_address(self.host.nat64, address).unwrap_or(address);
         if is_own(source) {
             Some(SeenEnds { remote: destination, is_outgoing: true })
         } else if is_own(destination) {
@@ -215,7 +219,7 @@ impl WireReader {
             return;
         }
         let Some((address, port)) = inner_ends(packet) else { return };
-        let before = embedded(self.host.nat64, address);
+        let before = embedded_address(self.host.nat64, address);
         let is_meant = |of: &WireAttempt| {
             (of.address == address || Some(of.address) == before)
                 && of.from_port == port
@@ -226,9 +230,10 @@ impl WireReader {
         }
     }
 
-    fn take_dns(&mut self, bytes: &[u8], at_ns: u64) {
-        let Ok(message) = Message::from_vec(bytes) else { return };
-        let Some(question) = message.queries.first() else { return };
+    /// Takes a message of DNS. Returns false if it can't be read.
+    fn take_dns(&mut self, bytes: &[u8], at_ns: u64) -> bool {
+        let Ok(message) = Message::from_vec(bytes) else { return false };
+        let Some(question) = message.queries.first() else { return true };
         let name = question.name().to_ascii().trim_end_matches('.').to_ascii_lowercase();
         let name: String = visible(&name).chars().take(LONGEST_TEXT).collect();
         let kind = question.query_type().to_string();
@@ -267,6 +272,7 @@ impl WireReader {
             // An answer to what was not asked.
             (MessageType::Response, None) => {}
         }
+        true
     }
 }
 
@@ -276,7 +282,7 @@ fn is_dns(source: u16, destination: u16) -> bool {
 
 /// Returns the IPv4 address in an IPv6 address behind a prefix of 96 bits (RFC 6052, 2.2); `None` if it has
 /// another prefix.
-fn embedded(prefix: Ipv6Addr, address: IpAddr) -> Option<IpAddr> {
+pub fn embedded_address(prefix: Ipv6Addr, address: IpAddr) -> Option<IpAddr> {
     let IpAddr::V6(address) = address else { return None };
     let octets = address.octets();
     let (head, last) = octets.split_at(12);

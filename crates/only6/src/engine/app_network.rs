@@ -22,7 +22,7 @@ use crate::scenario_lab::{
 
 use super::listening::listening_sockets;
 use super::started_program::StartedProgram;
-use super::{CapturedStart, Only6Options, cannot, own_program};
+use super::{Only6Options, cannot, own_program};
 
 /// The interval between two looks at a server that starts.
 const LOOK: Duration = Duration::from_millis(20);
@@ -76,20 +76,6 @@ impl AppNetwork {
             Ground { rights: options.rights, logs: folder, www: folder, stop: options.stop };
         let lab = Up::build(plan, &ground)?;
         Ok(lab.map(|lab| AppNetwork { network, backend, lab }))
-    }
-
-    /// Starts the program that is tested, and watches it. `None` if it was stopped.
-    ///
-    /// # Errors
-    /// Returns an error if a program can't be started or watched.
-    pub fn watch_start(
-        &self,
-        options: &Only6Options<'_>,
-    ) -> Result<Option<CapturedStart>, CommandError> {
-        match options.client {
-            Some(client) => self.watch_client(client, options),
-            None => self.watch_server(options),
-        }
     }
 
     pub(super) fn host(&self, name: &str) -> Result<&Host, CommandError> {
@@ -178,7 +164,7 @@ impl AppNetwork {
             meanwhile()?;
             let mut sockets = listening_sockets(host, port)?;
             if !sockets.is_empty() {
-                self.settle(host, port, meanwhile)?;
+                self.settle(host, port, &sockets, meanwhile)?;
                 sockets = listening_sockets(host, port)?;
             }
             if !sockets.is_empty() || has_ended || Instant::now() > until {
@@ -187,11 +173,13 @@ impl AppNetwork {
         }
     }
 
-    /// Waits until a server that listens is reached at all addresses of its host, for a short time.
+    /// Waits until a server that listens is reached at all addresses of its host, for a short time. Those for which
+    /// it has a socket of their family are not tried: some servers take one connection alone.
     fn settle(
         &self,
         host: &Host,
         port: u16,
+        sockets: &[ListeningSocket],
         meanwhile: &mut Meanwhile<'_>,
     ) -> Result<(), CommandError> {
         let (name, scenario) = (host.name(), self.network.scenario);
@@ -202,8 +190,12 @@ impl AppNetwork {
         let is_dead = |address: &IpAddr| {
             scenario.twist == ScenarioTwist::SilentIpv6 && name == SERVER && address.is_ipv6()
         };
-        let addresses: Vec<IpAddr> =
-            link_addresses(name, access).into_iter().filter(|of| !is_dead(of)).collect();
+        let has_socket = |address: &IpAddr| {
+            let is_own = |of: &ListeningSocket| of.family == Family::of(*address);
+            sockets.iter().any(|of| is_own(of) && !of.address.is_loopback())
+        };
+        let all = link_addresses(name, access).into_iter();
+        let addresses: Vec<IpAddr> = all.filter(|of| !is_dead(of) && !has_socket(of)).collect();
         let connects = |address: &IpAddr| {
             TcpStream::connect_timeout(&SocketAddr::new(*address, port), CONNECT).is_ok()
         };

@@ -7,10 +7,12 @@ use std::process::Stdio;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use sixmark_document::provenance::Ended;
 use sixmark_lab::TEMPORARY;
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::program::plain_command;
 
+use crate::app_start::ServerWay;
 use crate::scenario_lab::CLIENT;
 use crate::way_cost::{COMPARED_WAYS, ComparedWays};
 
@@ -34,23 +36,63 @@ pub struct MeasuredCost {
     pub document: String,
 }
 
-/// Compares each way to the server with native IPv6. Ends early, with what was measured, if it is stopped.
-///
-/// # Errors
-/// Returns an error if the server does not listen, or if a comparison fails.
-pub fn measure_costs(options: &Only6Options<'_>) -> Result<Vec<MeasuredCost>, CommandError> {
-    let mut all = Vec::new();
+/// A way that could not be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UncomparedWay {
+    /// The way.
+    pub way: ServerWay,
+    /// Why, in words that follow "was not compared".
+    pub why: String,
+}
+
+/// The comparisons of all ways.
+#[derive(Clone, Debug)]
+pub struct CostRun {
+    /// Those that have a document.
+    pub costs: Vec<MeasuredCost>,
+    /// The ways that could not be compared.
+    pub uncompared: Vec<UncomparedWay>,
+    /// Whether all were tried.
+    pub ended: Ended,
+}
+
+/// Compares each way to the server with native IPv6. Ends early, with what was measured, if it is stopped. What
+/// fails for one way is kept, and the next is tried.
+pub fn measure_costs(options: &Only6Options<'_>) -> CostRun {
+    let mut run = CostRun { costs: Vec::new(), uncompared: Vec::new(), ended: Ended::Complete };
     for ways in &COMPARED_WAYS {
-        let Some(network) = AppNetwork::build(&ways.scenario, None, options)? else { break };
-        let Some(server) = network.start_server(options, &mut || Ok(()))? else { break };
-        if !server.sockets.is_empty()
-            && let Some(document) = compare(&network, ways, options)?
-        {
-            all.push(MeasuredCost { ways, document });
-        }
-        server.end()?;
+        let why = match measure_cost(ways, options) {
+            Ok(Some(document)) => {
+                run.costs.push(MeasuredCost { ways, document });
+                continue;
+            }
+            // Those that follow end at once.
+            Ok(None) => {
+                run.ended = Ended::Interrupted;
+                "it was interrupted".to_owned()
+            }
+            Err(error) => error.to_string(),
+        };
+        run.uncompared.push(UncomparedWay { way: ways.way, why });
     }
-    Ok(all)
+    run
+}
+
+/// Returns the document of a comparison; `None` if it was stopped.
+fn measure_cost(
+    ways: &'static ComparedWays,
+    options: &Only6Options<'_>,
+) -> Result<Option<String>, CommandError> {
+    let Some(network) = AppNetwork::build(&ways.scenario, None, options)? else { return Ok(None) };
+    let Some(server) = network.start_server(options, &mut || Ok(()))? else { return Ok(None) };
+    let has_listened = !server.sockets.is_empty();
+    let compared = if has_listened { compare(&network, ways, options) } else { Ok(None) };
+    let end = server.end()?;
+    if has_listened {
+        return compared;
+    }
+    let end = end.map(|of| of.words()).unwrap_or_default();
+    Err(CommandError::Measure(format!("the server does not listen: it {end}")))
 }
 
 /// Returns the document of a comparison; `None` if it was stopped.
@@ -62,7 +104,8 @@ fn compare(
     let url = |address: IpAddr| {
         format!("http://{}{}", SocketAddr::new(address, options.port), options.path)
     };
-    let file = Path::new(TEMPORARY).join("only6-comparison.json");
+    // A file of its own: what another comparison left must not count as this one.
+    let file = Path::new(TEMPORARY).join(format!("only6-{}", ways.file()));
     let mut command = plain_command(&own_program()?);
     command.args([
         "compare",
@@ -92,7 +135,7 @@ fn compare(
         }
     }
     let end = program.end(host)?;
-    let failed =
-        |why: &str| CommandError::Measure(format!("the comparison of {} {why}", ways.way.words()));
-    fs::read_to_string(&file).map(Some).map_err(|_| failed(&end.words()))
+    fs::read_to_string(&file)
+        .map(Some)
+        .map_err(|_| CommandError::Measure(format!("sixmark compare {}", end.words())))
 }

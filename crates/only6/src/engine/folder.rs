@@ -1,5 +1,6 @@
 //! Writing and checking the folder that is filed.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read as _};
@@ -7,34 +8,39 @@ use std::path::{Path, PathBuf};
 
 use sixmark_sys::command_error::CommandError;
 
-use crate::filed_folder::{
-    CAPTURES, DOCUMENT, SUMS, compute_again, hash_bytes, parse_sums, write_sums,
-};
+use crate::filed_folder::{DOCUMENT, SUMS, compute_again, hash_bytes, parse_sums, write_sums};
 use crate::only6_result::Only6Result;
 
 /// The largest file that is read, in bytes: of a folder that somebody else made nothing is known.
-const LARGEST: u64 = 256 << 20;
+const LARGEST: u64 = 64 << 20;
+/// The most bytes that are read of all files, so that a check ends.
+const MOST_BYTES: u64 = 8 << 30;
+/// The most faults that are listed.
+const MOST_FAULTS: usize = 100;
 /// The most files that are listed.
 const MOST_FILES: usize = 100_000;
-
-/// A file of the folder.
-#[derive(Clone, Debug)]
-pub struct FolderFile {
-    /// Its path within the folder.
-    pub path: String,
-    /// Its content.
-    pub bytes: Vec<u8>,
-}
 
 /// What a check of a folder found.
 #[derive(Clone, Debug)]
 pub struct CheckedFolder {
-    /// The files that were checked.
-    pub files: usize,
+    /// The paths of the files that were checked.
+    pub files: Vec<String>,
     /// The SHA-256 of the file of hashes: it stands for all of them.
     pub hash: String,
     /// What is wrong, a line each.
     pub faults: Vec<String>,
+}
+
+impl CheckedFolder {
+    /// Adds what is wrong, unless as much is listed already as anyone reads.
+    pub fn add_faults(&mut self, more: impl IntoIterator<Item = String>) {
+        let left = MOST_FAULTS.saturating_sub(self.faults.len());
+        let mut more = more.into_iter();
+        self.faults.extend(more.by_ref().take(left));
+        if left > 0 && more.next().is_some() {
+            self.faults.push("more is wrong, which is not listed".to_owned());
+        }
+    }
 }
 
 /// Checks that a folder can be written: it must be absent or empty.
@@ -53,33 +59,58 @@ pub fn check_new_folder(folder: &Path) -> Result<(), CommandError> {
     }
 }
 
-/// Writes files into a new folder, and their hashes last. Returns the hash of these.
-///
-/// # Errors
-/// Returns an error if a file can't be written: with what was written, and the file.
-pub fn write_folder(folder: &Path, files: &[FolderFile]) -> Result<String, CommandError> {
-    let cannot = |path: &Path, error: io::Error| {
-        let place = folder.display();
-        CommandError::Measure(format!(
-            "{} can't be written: {error}; what was written until then is in {place}, without {SUMS}",
-            path.display()
-        ))
-    };
-    let captures = folder.join(CAPTURES);
-    fs::create_dir_all(&captures).map_err(|error| cannot(&captures, error))?;
-    let write = |path: &str, bytes: &[u8]| {
-        let path: PathBuf = folder.join(path);
-        fs::write(&path, bytes).map_err(|error| cannot(&path, error))
-    };
-    let mut hashes = Vec::new();
-    for file in files {
-        write(&file.path, &file.bytes)?;
-        hashes.push((file.path.clone(), hash_bytes(&file.bytes)));
+/// Writes the folder that is filed: a file at a time, and the hashes of all of them last.
+#[derive(Debug)]
+pub struct FolderWriter {
+    folder: PathBuf,
+    hashes: Vec<(String, String)>,
+    has_failed: bool,
+}
+
+impl FolderWriter {
+    /// Creates a writer. The folder is made with its first file.
+    pub fn new(folder: PathBuf) -> FolderWriter {
+        FolderWriter { folder, hashes: Vec::new(), has_failed: false }
     }
-    hashes.sort();
-    let sums = write_sums(&hashes);
-    write(SUMS, sums.as_bytes())?;
-    Ok(hash_bytes(sums.as_bytes()))
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes a file at a path within the folder.
+    ///
+    /// # Errors
+    /// Returns an error if it can't be written: with the file and with what becomes of the others.
+    pub fn write(&mut self, path: &str, bytes: &[u8]) -> Result<(), CommandError> {
+        let place = self.folder.join(path);
+        let made = place.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(&place, bytes)).map_err(|error| {
+            self.has_failed = true;
+            CommandError::Measure(format!(
+                "{} can't be written: {error}; what was written until then stays there, without {SUMS}",
+                place.display()
+            ))
+        })?;
+        self.hashes.push((path.to_owned(), hash_bytes(bytes)));
+        Ok(())
+    }
+
+    /// Writes the hashes. Returns how many files have one, and the hash of the hashes; `None` if a file could not be
+    /// written: a folder that is not whole has no hashes.
+    ///
+    /// # Errors
+    /// Returns an error if they can't be written.
+    pub fn finish(mut self) -> Result<Option<(usize, String)>, CommandError> {
+        if self.has_failed {
+            return Ok(None);
+        }
+        let mut hashes = std::mem::take(&mut self.hashes);
+        hashes.sort();
+        let sums = write_sums(&hashes);
+        self.write(SUMS, sums.as_bytes())?;
+        Ok(Some((hashes.len(), hash_bytes(sums.as_bytes()))))
+    }
 }
 
 /// Checks each file of a folder against its hash, and computes the document again from its captures.
@@ -88,26 +119,40 @@ pub fn write_folder(folder: &Path, files: &[FolderFile]) -> Result<String, Comma
 /// Returns an error if the folder has no hashes, or no document that can be read.
 pub fn check_folder(folder: &Path) -> Result<CheckedFolder, CommandError> {
     let wrong = |line: String| CommandError::Usage(format!("{}: {line}", folder.display()));
-    let read = |path: &str| read_file(folder, path);
+    let read_bytes = Cell::new(0);
+    let read = |path: &str| {
+        let bytes = read_file(folder, path)?;
+        read_bytes.set(read_bytes.get() + bytes.len() as u64);
+        let is_within = read_bytes.get() <= MOST_BYTES;
+        if is_within { Ok(bytes) } else { Err(format!("{path}: the folder has more than 8 GiB")) }
+    };
     let sums = read(SUMS)
         .map_err(|why| wrong(format!("{why}; is it a folder of sixmark only6 --output?")))?;
     let text =
         String::from_utf8(sums.clone()).map_err(|_| wrong(format!("{SUMS}: is not text")))?;
     let listed = parse_sums(&text).map_err(wrong)?;
-    let mut faults = Vec::new();
+    let files = listed.iter().map(|of| of.0.clone()).collect();
+    let mut checked = CheckedFolder { files, hash: hash_bytes(&sums), faults: Vec::new() };
     for (path, hash) in &listed {
         match read(path) {
             Ok(bytes) if hash_bytes(&bytes) == *hash => {}
-            Ok(_) => faults.push(format!("{path}: its content was changed: the SHA-256 differs")),
-            Err(why) => faults.push(why),
+            Ok(_) => {
+                checked
+                    .add_faults([format!("{path}: its content was changed: the SHA-256 differs")]);
+            }
+            Err(why) => checked.add_faults([why]),
+        }
+        if read_bytes.get() > MOST_BYTES {
+            return Ok(checked);
         }
     }
     let known: BTreeSet<&str> = listed.iter().map(|of| of.0.as_str()).chain([SUMS]).collect();
     let there = list_files(folder).map_err(|error| wrong(error.to_string()))?;
     let added = there.iter().filter(|of| !known.contains(of.as_str()));
-    faults.extend(added.map(|path| format!("{path}: has no hash in {SUMS}: it was added later")));
-    faults.extend(check_document(&read));
-    Ok(CheckedFolder { files: listed.len(), hash: hash_bytes(&sums), faults })
+    checked
+        .add_faults(added.map(|path| format!("{path}: has no hash in {SUMS}: it was added later")));
+    checked.add_faults(check_document(&read));
+    Ok(checked)
 }
 
 /// Computes the document again. Returns what is wrong with it.
@@ -124,8 +169,11 @@ fn check_document(read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Vec<String>
     }
 }
 
-/// Reads a file of the folder, which must be a file itself: links lead elsewhere.
-fn read_file(folder: &Path, path: &str) -> Result<Vec<u8>, String> {
+/// Reads a file of a folder, which must be a file itself: links lead elsewhere.
+///
+/// # Errors
+/// Returns an error, with the path, if there is none, or if it is larger than 64 MiB.
+pub fn read_file(folder: &Path, path: &str) -> Result<Vec<u8>, String> {
     let read = || {
         let place = folder.join(path);
         if !fs::symlink_metadata(&place)?.is_file() {
@@ -134,7 +182,7 @@ fn read_file(folder: &Path, path: &str) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         fs::File::open(place)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST {
-            return Err(io::Error::other("is larger than 256 MiB"));
+            return Err(io::Error::other("is larger than 64 MiB"));
         }
         Ok(bytes)
     };

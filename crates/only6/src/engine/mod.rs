@@ -12,6 +12,7 @@ mod probe;
 mod program_files;
 mod server_run;
 mod started_program;
+mod watch_start;
 mod wire_capture;
 
 use std::io;
@@ -24,9 +25,10 @@ use sixmark_sys::enclosure::Rights;
 
 pub use app_command::AppCommand;
 pub use app_network::AppNetwork;
-pub use cost_run::{MeasuredCost, measure_costs};
-pub use folder::{CheckedFolder, FolderFile, check_folder, check_new_folder, write_folder};
+pub use cost_run::{CostRun, MeasuredCost, UncomparedWay, measure_costs};
+pub use folder::{CheckedFolder, FolderWriter, check_folder, check_new_folder, read_file};
 pub use program_files::describe_files;
+pub use watch_start::watch_start;
 
 use crate::app_start::AppStart;
 

@@ -2,13 +2,19 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::app_start::{AskedHost, ProbeAnswer, ServerProbe, ServerWay};
 use crate::content_literals::find_literals;
 
-/// How long a connection may take, and how long an answer.
-const LONGEST: Duration = Duration::from_secs(3);
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(3);
+/// How long an answer may take at least, and in multiples of the time of the slowest until then. The first one may
+/// take as long as the server's start: many compile or load at the first request.
+const ANSWER: (Duration, u32) = (Duration::from_secs(3), 3);
+/// The interval between two looks at an interrupt.
+const LOOK: Duration = Duration::from_millis(200);
 /// The most bytes of an answer that are read.
 const MOST_BYTES: u64 = 64 << 10;
 
@@ -23,11 +29,38 @@ pub(super) struct Probe<'a> {
     pub(super) path: &'a str,
 }
 
+/// Sends requests, one after another, in the host of the calling thread: the first may take as long as `patience`.
+/// Ends early if `stop` is set.
+pub(super) fn send_probes(
+    probes: &[Probe<'_>],
+    patience: Duration,
+    stop: &AtomicBool,
+) -> Vec<ServerProbe> {
+    let mut longest = patience;
+    let mut slowest = Duration::ZERO;
+    let mut answers = Vec::new();
+    for probe in probes.iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
+        let begun = Instant::now();
+        let answer = probe.send(longest, stop);
+        if !matches!(answer.answer, ProbeAnswer::Silent | ProbeAnswer::NoAnswer) {
+            slowest = slowest.max(begun.elapsed());
+        }
+        if !matches!(answer.answer, ProbeAnswer::Silent | ProbeAnswer::Refused) {
+            longest = ANSWER.0.max(slowest * ANSWER.1);
+        }
+        answers.push(answer);
+    }
+    answers
+}
+
 impl Probe<'_> {
-    /// Sends the request and reads the answer, in the host of the calling thread.
-    pub(super) fn send(&self) -> ServerProbe {
-        let (answer, bytes) = match self.exchange() {
-            Ok(bytes) => (parse_answer(&bytes), bytes),
+    /// Sends the request and reads the answer, which may take until `longest` is over.
+    fn send(&self, longest: Duration, stop: &AtomicBool) -> ServerProbe {
+        let (answer, bytes) = match self.exchange(longest, stop) {
+            Ok((bytes, is_ended)) if bytes.is_empty() && !is_ended => {
+                (ProbeAnswer::NoAnswer, bytes)
+            }
+            Ok((bytes, _)) => (parse_answer(&bytes), bytes),
             Err(error) => (failure(&error), Vec::new()),
         };
         // Who asks for an address gets one in the answer.
@@ -36,9 +69,10 @@ impl Probe<'_> {
         ServerProbe { way: self.way, asked: self.asked, answer, literals }
     }
 
-    fn exchange(&self) -> io::Result<Vec<u8>> {
-        let mut stream = TcpStream::connect_timeout(&self.to, LONGEST)?;
-        stream.set_write_timeout(Some(LONGEST))?;
+    /// Returns what was answered, and whether the server ended the connection.
+    fn exchange(&self, longest: Duration, stop: &AtomicBool) -> io::Result<(Vec<u8>, bool)> {
+        let mut stream = TcpStream::connect_timeout(&self.to, CONNECT)?;
+        stream.set_write_timeout(Some(CONNECT))?;
         let request = format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: sixmark\r\nAccept: */*\r\nConnection: close\r\n\r\n",
             self.path,
@@ -46,10 +80,12 @@ impl Probe<'_> {
         );
         // What fails after the connection is no answer of HTTP, and says so.
         let mut bytes = Vec::new();
-        if stream.write_all(request.as_bytes()).is_ok() {
-            read_answer(&mut stream, &mut bytes);
+        if stream.write_all(request.as_bytes()).is_err() {
+            return Ok((bytes, true));
         }
-        Ok(bytes)
+        let until = Instant::now() + longest;
+        let is_ended = read_answer(&mut stream, &mut bytes, until, stop);
+        Ok((bytes, is_ended))
     }
 
     fn host_field(&self) -> String {
@@ -65,21 +101,35 @@ impl Probe<'_> {
     }
 }
 
-/// Reads an answer until it ends, is too long, or its time is over.
-fn read_answer(stream: &mut TcpStream, bytes: &mut Vec<u8>) {
-    let until = Instant::now() + LONGEST;
+/// Reads an answer until it ends, is too long, or its time is over. Returns true if it ended.
+fn read_answer(
+    stream: &mut TcpStream,
+    bytes: &mut Vec<u8>,
+    until: Instant,
+    stop: &AtomicBool,
+) -> bool {
     let mut part = [0; 4_096];
     while (bytes.len() as u64) < MOST_BYTES {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
-            return;
+        let left = until.saturating_duration_since(Instant::now()).min(LOOK);
+        if left.is_zero() || stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        if stream.set_read_timeout(Some(left)).is_err() {
+            return true;
         }
         match stream.read(&mut part) {
             Ok(length @ 1..) => bytes.extend_from_slice(&part[..length]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            _ => return,
+            Err(error) if is_timeout(&error) => {}
+            _ => return true,
         }
     }
+    true
+}
+
+/// Returns true if a read ended without bytes while the connection stands.
+fn is_timeout(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }
 
 fn parse_answer(bytes: &[u8]) -> ProbeAnswer {

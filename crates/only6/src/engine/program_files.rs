@@ -27,8 +27,10 @@ fn describe_file(path: &Path) -> ProgramFile {
 }
 
 fn hash_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?.take(LARGEST);
+    let mut file = File::open(path)?.take(LARGEST + 1);
     let mut hash = Sha256::new();
-    io::copy(&mut file, &mut hash)?;
+    if io::copy(&mut file, &mut hash)? > LARGEST {
+        return Err(io::Error::other("is too large"));
+    }
     Ok(crate::filed_folder::hexadecimal(&hash.finalize()))
 }

@@ -1,6 +1,7 @@
 //! A start of the user's server in the network of a scenario.
 
 use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use crate::filed_folder::observed_server;
 use crate::scenario_lab::{CLIENT, SERVER, SITE};
 
 use super::app_network::AppNetwork;
-use super::probe::Probe;
+use super::probe::{Probe, send_probes};
 use super::wire_capture::WireCapture;
 use super::{CapturedStart, Only6Options};
 
@@ -44,11 +45,17 @@ impl AppNetwork {
             false => self.probe_server(&mut capture, options)?,
         };
         let until = Instant::now() + FLUSH;
-        while capture.read(until.saturating_duration_since(Instant::now()))? {}
+        // A server that sends without end must not keep the time from being looked at.
+        while Instant::now() < until {
+            capture.read(until.saturating_duration_since(Instant::now()))?;
+        }
         let took_ms = begun.elapsed().as_secs_f64() * 1e3;
         let end = server.end()?;
         if let Some(backend) = backend {
             backend.end()?;
+        }
+        if options.stop.load(Ordering::Relaxed) {
+            return Ok(None);
         }
         let seen = capture.end()?;
         let start = AppStart {
@@ -87,7 +94,8 @@ impl AppNetwork {
         let probes: Vec<Probe<'_>> = asked.map(probe).collect();
         let client = self.host(CLIENT)?;
         thread::scope(|scope| {
-            let send = || client.within(|| Ok(probes.iter().map(Probe::send).collect()));
+            let send =
+                || client.within(|| Ok(send_probes(&probes, options.patience, options.stop)));
             let sending = scope.spawn(send);
             while !sending.is_finished() {
                 capture.read(LOOK)?;

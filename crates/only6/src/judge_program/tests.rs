@@ -94,3 +94,71 @@ fn a_server_that_never_answers_works_nowhere() {
     assert_eq!(scenarios[0].verdict, ScenarioVerdict::Fails);
     assert_eq!(codes(&findings), [("never-listens", 1)]);
 }
+
+#[test]
+fn a_server_that_listens_on_one_family_explains_what_its_client_does_not() {
+    let socket = |text: &str| {
+        let address: IpAddr = text.parse().unwrap();
+        ListeningSocket { family: Family::of(address), address }
+    };
+    let mut refused = ended(1, AppWire::default());
+    refused.sockets = vec![socket("0.0.0.0")];
+    let (_, findings) =
+        judge_program(JudgedSide::Client, vec![seen("ipv6-to-dual", vec![refused.clone()])]);
+    assert_eq!(codes(&findings), [("binds-ipv4", 1)]);
+    // A server that takes both does not.
+    refused.sockets = vec![socket("::")];
+    let (_, findings) =
+        judge_program(JudgedSide::Client, vec![seen("ipv6-to-dual", vec![refused])]);
+    assert_eq!(codes(&findings), [("fails-unconnected", 1)]);
+}
+
+#[test]
+fn a_server_needs_the_other_stack_only_if_it_works_where_both_are() {
+    let answers = |status| {
+        let probe = |way| ServerProbe {
+            way,
+            asked: AskedHost::Name,
+            answer: ProbeAnswer::Status(status),
+            literals: Vec::new(),
+        };
+        let sockets =
+            vec![ListeningSocket { family: Family::Ipv6, address: "::".parse().unwrap() }];
+        let probes = vec![probe(ServerWay::Ipv6), probe(ServerWay::Ipv4)];
+        AppStart { sockets, probes, ..AppStart::default() }
+    };
+    let ended = AppStart { server: Some(ProgramEnd::default()), ..AppStart::default() };
+    let all =
+        vec![seen("dual-to-dual", vec![answers(200)]), seen("ipv6-to-ipv6", vec![ended.clone()])];
+    assert_eq!(codes(&judge_program(JudgedSide::Server, all).1), [("needs-ipv4-stack", 1)]);
+    let alone = vec![seen("ipv6-to-ipv6", vec![ended])];
+    assert_eq!(codes(&judge_program(JudgedSide::Server, alone).1), [("never-listens", 1)]);
+}
+
+#[test]
+fn an_allow_list_without_mapped_addresses_is_named_though_a_host_with_ipv4_alone_is_answered() {
+    let start = |answers: &[(ServerWay, u16)]| {
+        let probe = |(way, status): &(ServerWay, u16)| ServerProbe {
+            way: *way,
+            asked: AskedHost::Name,
+            answer: ProbeAnswer::Status(*status),
+            literals: Vec::new(),
+        };
+        let probes = answers.iter().map(probe).collect();
+        let sockets =
+            vec![ListeningSocket { family: Family::Ipv6, address: "::".parse().unwrap() }];
+        AppStart { sockets, probes, ..AppStart::default() }
+    };
+    let all = vec![
+        seen("dual-to-dual", vec![start(&[(ServerWay::Ipv6, 200), (ServerWay::Ipv4, 403)])]),
+        seen("ipv4-to-ipv4", vec![start(&[(ServerWay::Ipv4, 200)])]),
+    ];
+    assert_eq!(codes(&judge_program(JudgedSide::Server, all).1), [("forbids-ipv4", 1)]);
+    // Not all of IPv4: clients behind a translator.
+    let all = vec![
+        seen("dual-to-ipv4", vec![start(&[(ServerWay::Ipv4, 200)])]),
+        seen("nat64-to-ipv4", vec![start(&[(ServerWay::Nat64, 403)])]),
+        seen("dual-to-ipv6", vec![start(&[(ServerWay::Ipv6, 200)])]),
+    ];
+    assert_eq!(codes(&judge_program(JudgedSide::Server, all).1), [("differs-by-family", 1)]);
+}

@@ -47,6 +47,43 @@ fn faults(document: &Value) -> BTreeSet<&str> {
     all.filter(|of| of["weight"] == "fault").map(|of| of["code"].as_str().unwrap()).collect()
 }
 
+/// How often each program is run: once, or as often as `SIXMARK_ONLY6_RUNS` says.
+fn count_runs() -> usize {
+    std::env::var("SIXMARK_ONLY6_RUNS").map_or(1, |text| text.parse().unwrap())
+}
+
+/// Returns what is wrong with the answer about a program: that it is another than what is known of it, or that it
+/// differs between runs.
+fn find_mistakes(program: &Only6Program, runs: usize) -> Vec<String> {
+    let expected = EXPECTED.iter().find(|of| of.0 == program.name).map_or(&[][..], |of| of.1);
+    assert_eq!(expected.is_empty(), program.fault.is_none(), "{}", program.name);
+    let mut mistakes = Vec::new();
+    let mut first = None;
+    for number in 1..=runs {
+        let document = run(program, &[]);
+        ONLY6.check(&document);
+        let verdicts: Vec<[Value; 3]> = document["scenarios"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|of| ["scenario", "backend", "verdict"].map(|key| of[key].clone()))
+            .collect();
+        let found = faults(&document);
+        if found != expected.iter().copied().collect() {
+            let findings = &document["findings"];
+            mistakes.push(format!("{}, run {number}: {found:?}: {findings:#}", program.name));
+        }
+        let fails: Vec<_> = verdicts.iter().filter(|of| of[2] != "works").collect();
+        if fails.is_empty() != expected.is_empty() {
+            mistakes.push(format!("{}, run {number}: fails in {fails:?}", program.name));
+        }
+        if *first.get_or_insert_with(|| verdicts.clone()) != verdicts {
+            mistakes.push(format!("{}, run {number}: other verdicts: {verdicts:?}", program.name));
+        }
+    }
+    mistakes
+}
+
 #[test]
 fn each_fault_is_named_and_clean_programs_work_everywhere() {
     if without(&["tayga", "unbound", "nft"]) {
@@ -54,26 +91,21 @@ fn each_fault_is_named_and_clean_programs_work_everywhere() {
     }
     let folder = tempfile::tempdir().unwrap();
     let programs = build_programs(folder.path());
-    let mut wrong = Vec::new();
-    for program in &programs {
-        let document = run(program, &[]);
-        ONLY6.check(&document);
-        let expected = EXPECTED.iter().find(|of| of.0 == program.name).map_or(&[][..], |of| of.1);
-        assert_eq!(expected.is_empty(), program.fault.is_none(), "{}", program.name);
-        let found = faults(&document);
-        if found != expected.iter().copied().collect() {
-            wrong.push(format!("{}: {found:?}: {:#}", program.name, document["findings"]));
-        }
-        let fails: Vec<&Value> = document["scenarios"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|of| of["verdict"] != "works")
-            .map(|of| &of["scenario"])
-            .collect();
-        if fails.is_empty() != expected.is_empty() {
-            wrong.push(format!("{}: fails in {fails:?}", program.name));
-        }
-    }
+    let runs = count_runs();
+    // Many runs would take an hour, most of it waiting.
+    let at_a_time = if runs > 1 { programs.len().div_ceil(4) } else { programs.len() };
+    let judge = |some: &[Only6Program]| -> Vec<String> {
+        let of_each = some.iter().flat_map(|program| {
+            let mistakes = find_mistakes(program, runs);
+            eprintln!("{}: {runs} runs, {} mistakes", program.name, mistakes.len());
+            mistakes
+        });
+        of_each.collect()
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let parts: Vec<_> =
+            programs.chunks(at_a_time).map(|some| scope.spawn(|| judge(some))).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -11,18 +11,23 @@ use sixmark_document::environment::environment;
 use sixmark_document::provenance::{Ended, Tool};
 use sixmark_lab as lab;
 use sixmark_only6::app_scenario::{AppScenario, SCENARIOS, ScenarioSide};
+use sixmark_only6::app_start::AppStart;
 use sixmark_only6::engine::{
-    AppCommand, AppNetwork, CapturedStart, Only6Options, describe_files, measure_costs,
+    AppCommand, AppNetwork, CostRun, FolderWriter, Only6Options, describe_files, measure_costs,
+    watch_start,
 };
+use sixmark_only6::filed_folder::capture_path;
 use sixmark_only6::judge_program::{JudgedSide, ScenarioStarts, judge_program};
-use sixmark_only6::only6_result::{BackendKind, Only6Result, SCHEMA, TestedPrograms};
-use sixmark_only6::only6_warnings::{only6_warnings, warn_of_early_end};
+use sixmark_only6::only6_result::{
+    BackendKind, Only6Result, SCHEMA, TestedPrograms, name_scenario,
+};
+use sixmark_only6::only6_warnings::{only6_warnings, warn_of_early_end, warn_of_uncompared};
 use sixmark_sys::command_error::{CommandError, INTERRUPTED};
 use sixmark_units::random::Random;
 
-use super::out::warn;
+use super::out::{INCOMPLETE, warn};
 use super::stop_flag;
-use output::{FiledCaptures, Only6OutputArgs, describe_cost, write_outputs};
+use output::{Only6OutputArgs, describe_costs, write_outputs};
 
 /// How long a client may run unless --patience says otherwise, in seconds: glibc's resolver waits for 15 s.
 const USUAL_PATIENCE_S: u64 = 20;
@@ -51,7 +56,7 @@ pub(super) struct Only6Args {
     #[arg(long, value_name = "COMMAND", requires = "port", help_heading = "Program")]
     server: Option<String>,
 
-    /// The server's port
+    /// The server's port, of TCP
     #[arg(long, value_name = "PORT", requires = "server", help_heading = "Program")]
     port: Option<NonZeroU16>,
 
@@ -100,6 +105,9 @@ struct GivenPrograms {
     tested: TestedPrograms,
 }
 
+/// The port of the name server in the labs.
+const DNS: u16 = 53;
+
 /// A scenario to run, with the backend of a proxy.
 type AskedScenario = (&'static AppScenario, Option<BackendKind>);
 
@@ -133,6 +141,10 @@ impl Only6Args {
             return Err(CommandError::Usage(format!(
                 "--path '{path}': begins with / and has no blanks"
             )));
+        }
+        if self.port.is_some_and(|of| of.get() == DNS) {
+            let line = "--port 53: packets of this port count as DNS; give the server another one";
+            return Err(CommandError::Usage(line.to_owned()));
         }
         let files = [&client, &server].into_iter().flatten().flat_map(describe_files).collect();
         let tested = TestedPrograms {
@@ -176,7 +188,7 @@ impl Only6Args {
 
 /// Runs the program in each scenario, and prints what is wrong with it.
 pub(super) fn main(args: &Only6Args) -> Result<u8, CommandError> {
-    args.output.check_files()?;
+    args.output.check()?;
     let programs = args.programs()?;
     let asked = args.scenarios(&programs)?;
     let rights = match lab::enclose()? {
@@ -195,27 +207,29 @@ pub(super) fn main(args: &Only6Args) -> Result<u8, CommandError> {
         rights,
         stop: &stop,
     };
+    let mut filed = args.output.folder_writer();
     let asked_starts = asked.len() * args.repeat() as usize;
-    let mut seen = watch_all(args.repeat(), &asked, &options);
+    let mut seen = watch_all(args.repeat(), &asked, &options, filed.as_mut());
     if seen.count() == 0
         && let Some(failure) = seen.failure
     {
         return Err(failure);
     }
-    let costs = match args.cost && seen.ended == Ended::Complete {
-        true => measure_costs(&options).unwrap_or_else(|failure| {
-            seen.failure = Some(failure);
-            Vec::new()
-        }),
-        false => Vec::new(),
-    };
-    let (failed, ended) = (seen.failure.take(), seen.ended);
+    let count = seen.count();
+    let failed = seen.failure.take();
     let failure = failed.as_ref().map(CommandError::to_string);
-    let early_end = warn_of_early_end(ended, failure, seen.count(), asked_starts);
+    let early_end = warn_of_early_end(seen.ended, failure, count, asked_starts);
+    let mut costs = CostRun { costs: Vec::new(), uncompared: Vec::new(), ended: seen.ended };
+    if args.cost && seen.ended == Ended::Complete {
+        costs = measure_costs(&options);
+    }
+    let ended = costs.ended;
+    let described = describe_costs(&mut costs);
     let side = if programs.client.is_some() { JudgedSide::Client } else { JudgedSide::Server };
-    let (all, captures) = seen.split();
-    let (scenarios, findings) = judge_program(side, all);
-    let warnings: Vec<_> = only6_warnings(&scenarios).into_iter().chain(early_end).collect();
+    let (scenarios, findings) = judge_program(side, seen.into_starts());
+    let uncompared = costs.uncompared.iter().map(|of| warn_of_uncompared(of.way, &of.why));
+    let warnings: Vec<_> =
+        only6_warnings(&scenarios).into_iter().chain(early_end).chain(uncompared).collect();
     let result = Only6Result {
         schema: SCHEMA.to_owned(),
         tool: Tool::of_this_program(),
@@ -226,18 +240,23 @@ pub(super) fn main(args: &Only6Args) -> Result<u8, CommandError> {
         programs: programs.tested,
         scenarios,
         findings,
-        costs: costs.iter().map(describe_cost).collect::<Result<_, _>>()?,
+        costs: described,
         warnings: warnings.clone(),
     };
-    let status = write_outputs(&args.output, result, &captures, &costs)?;
+    let status = write_outputs(&args.output, result, filed, &costs.costs)?;
     warn(&warnings);
     // What was seen until a failure is written.
-    failed.map_or(Ok(if ended == Ended::Interrupted { INTERRUPTED } else { status }), Err)
+    match failed {
+        Some(failure) => Err(failure),
+        None if ended == Ended::Interrupted => Ok(INTERRUPTED),
+        None if status == 0 && !costs.uncompared.is_empty() => Ok(INCOMPLETE),
+        None => Ok(status),
+    }
 }
 
 /// What was seen of a program, in each scenario that was asked for.
 struct WatchedScenarios {
-    all: Vec<(AskedScenario, Vec<CapturedStart>)>,
+    all: Vec<(AskedScenario, Vec<AppStart>)>,
     /// Why no more of it was seen.
     ended: Ended,
     /// What failed, if it ended for that.
@@ -249,23 +268,25 @@ impl WatchedScenarios {
         self.all.iter().map(|of| of.1.len()).sum()
     }
 
-    /// Returns what was seen, and the captures of each scenario in the same order.
-    fn split(self) -> (Vec<ScenarioStarts>, FiledCaptures) {
+    /// Returns what was seen, of the scenarios of which anything was.
+    fn into_starts(self) -> Vec<ScenarioStarts> {
         let seen = self.all.into_iter().filter(|of| !of.1.is_empty());
-        seen.map(|((scenario, backend), starts)| {
-            let (starts, captures) = starts.into_iter().map(|of| (of.start, of.capture)).unzip();
-            (ScenarioStarts { scenario, backend, starts }, captures)
-        })
-        .unzip()
+        seen.map(|((scenario, backend), starts)| ScenarioStarts { scenario, backend, starts })
+            .collect()
     }
 }
 
 /// Runs the program in each scenario as often as is asked for, in random order. What was seen until something
-/// fails is kept.
-fn watch_all(repeat: u32, asked: &[AskedScenario], options: &Only6Options<'_>) -> WatchedScenarios {
-    let mut all: Vec<(AskedScenario, Vec<CapturedStart>)> =
+/// fails is kept. The packets of each start are written as soon as it ends, if they are to be filed.
+fn watch_all(
+    repeat: u32,
+    asked: &[AskedScenario],
+    options: &Only6Options<'_>,
+    filed: Option<&mut FolderWriter>,
+) -> WatchedScenarios {
+    let mut all: Vec<(AskedScenario, Vec<AppStart>)> =
         asked.iter().map(|of| (*of, Vec::new())).collect();
-    let (ended, failure) = match watch_starts(repeat, &mut all, options) {
+    let (ended, failure) = match watch_starts(repeat, &mut all, options, filed) {
         Ok(ended) => (ended, None),
         Err(failure) => (Ended::Hopeless, Some(failure)),
     };
@@ -274,8 +295,9 @@ fn watch_all(repeat: u32, asked: &[AskedScenario], options: &Only6Options<'_>) -
 
 fn watch_starts(
     repeat: u32,
-    all: &mut [(AskedScenario, Vec<CapturedStart>)],
+    all: &mut [(AskedScenario, Vec<AppStart>)],
     options: &Only6Options<'_>,
+    mut filed: Option<&mut FolderWriter>,
 ) -> Result<Ended, CommandError> {
     let seed = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos() as u64);
     let mut random = Random::new(seed, 0);
@@ -288,9 +310,12 @@ fn watch_starts(
             let ((scenario, backend), starts) = &mut all[*at];
             let network = AppNetwork::build(scenario, *backend, options)?;
             let Some(network) = network else { return Ok(Ended::Interrupted) };
-            match network.watch_start(options)? {
-                Some(start) => starts.push(start),
-                None => return Ok(Ended::Interrupted),
+            let start = watch_start(&network, options)?;
+            let Some(start) = start else { return Ok(Ended::Interrupted) };
+            starts.push(start.start);
+            if let Some(filed) = filed.as_deref_mut() {
+                let name = name_scenario(scenario.name, *backend);
+                filed.write(&capture_path(&name, starts.len()), &start.capture)?;
             }
         }
     }

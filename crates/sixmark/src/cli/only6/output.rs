@@ -3,15 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
+use sixmark_document::provenance::Tool;
 use sixmark_only6::engine::{
-    FolderFile, MeasuredCost, check_folder, check_new_folder, write_folder,
+    CheckedFolder, CostRun, FolderWriter, MeasuredCost, UncomparedWay, check_folder,
+    check_new_folder, read_file,
 };
-use sixmark_only6::filed_folder::{DOCUMENT, MARKDOWN, PAGE, SUMS, capture_path};
+use sixmark_only6::filed_folder::{DOCUMENT, MARKDOWN, PAGE, SUMS};
 use sixmark_only6::only6_result::{Only6Result, ScenarioVerdict};
 use sixmark_only6::sheet::only6_text;
 use sixmark_only6::way_cost::WayCost;
 use sixmark_sys::command_error::CommandError;
-use sixmark_sys::output::Readers;
+use sixmark_sys::output::{Readers, keep_aside};
 
 use super::super::files::CommandFiles;
 use super::super::out::{OutputPlace, complain, do_all, encoded, print};
@@ -19,9 +21,6 @@ use super::super::report::write_page;
 use crate::report::documents::Document;
 use crate::report::sheet::{Named, sheet_of};
 use crate::report::{html_page, junit, markdown_page};
-
-/// The captures of each scenario, in the order of the document.
-pub(super) type FiledCaptures = Vec<Vec<Vec<u8>>>;
 
 /// Where the result goes.
 #[derive(Clone, Debug, clap::Args)]
@@ -46,11 +45,34 @@ pub(super) struct Only6OutputArgs {
 
 impl Only6OutputArgs {
     /// Refuses files that can't be written, before a program is started.
-    pub(super) fn check_files(&self) -> Result<(), CommandError> {
+    pub(super) fn check(&self) -> Result<(), CommandError> {
+        if let Some(folder) = self.output.as_deref() {
+            self.check_outside(folder)?;
+            check_new_folder(folder)?;
+        }
         let files = CommandFiles::default().document("--json", self.json.as_ref());
         let files = files.document("--html", self.html.as_ref());
-        files.document("--junit", self.junit.as_ref()).check()?;
-        self.output.as_deref().map_or(Ok(()), check_new_folder)
+        files.document("--junit", self.junit.as_ref()).check()
+    }
+
+    /// Refuses other files in the folder that is filed.
+    fn check_outside(&self, folder: &Path) -> Result<(), CommandError> {
+        let places =
+            [("--json", &self.json), ("--html", &self.html), ("--junit", &self.junit)].into_iter();
+        for (option, place) in places {
+            if let Some(OutputPlace::File(path)) = place
+                && path.starts_with(folder)
+            {
+                let line = format!("{option} {}: is in the folder of --output", path.display());
+                return Err(CommandError::Usage(line));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what writes the folder that is filed, if one is asked for.
+    pub(super) fn folder_writer(&self) -> Option<FolderWriter> {
+        self.output.clone().map(FolderWriter::new)
     }
 
     fn has_standard_output(&self) -> bool {
@@ -63,7 +85,7 @@ impl Only6OutputArgs {
 pub(super) fn write_outputs(
     args: &Only6OutputArgs,
     result: Only6Result,
-    captures: &FiledCaptures,
+    filed: Option<FolderWriter>,
     costs: &[MeasuredCost],
 ) -> Result<u8, CommandError> {
     let is_fine = result.scenarios.iter().all(|of| of.verdict == ScenarioVerdict::Works);
@@ -72,88 +94,138 @@ pub(super) fn write_outputs(
     let text = encoded(&result)?;
     let written = args.json.as_ref().map_or(Ok(()), |place| place.write(&text));
     let suite = args.junit.as_ref().map_or(Ok(()), |place| place.write(&junit::of_only6(&result)));
-    let document = Document::Only6(Box::new(result.clone()));
-    let filed = match &args.output {
-        Some(folder) => {
-            let files = filed_files(&result, &document, text.clone(), captures, costs);
-            write_folder(folder, &files).and_then(|hash| {
-                let line =
-                    format!("\n{}: {} files, {SUMS} {hash}\n", folder.display(), files.len());
-                if shown {
-                    return print(&line);
-                }
-                complain(line.trim());
+    let document = Document::Only6(Box::new(result));
+    let finished = filed.map_or(Ok(()), |filed| {
+        let line = finish_folder(filed, &document, &text, costs)?;
+        match line {
+            Some(line) if shown => print(&format!("\n{line}\n")),
+            Some(line) => {
+                complain(&line);
                 Ok(())
-            })
+            }
+            None => Ok(()),
         }
-        None => Ok(()),
-    };
+    });
     let page = write_page(args.html.as_ref(), Readers::Umask, || document);
-    do_all([printed, written, suite, filed, page])?;
+    do_all([printed, written, suite, finished, page])?;
     Ok(u8::from(!is_fine))
 }
 
-/// Returns what a comparison says of a way.
-///
-/// # Errors
-/// Returns an error if its document can't be read.
-pub(super) fn describe_cost(of: &MeasuredCost) -> Result<WayCost, CommandError> {
-    let document = Document::parse(&of.document)
-        .map_err(|why| CommandError::Measure(format!("the comparison of a way {why}")))?;
-    let headline = sheet_of(Named { name: "", document: &document }).headline;
-    Ok(WayCost {
-        way: of.ways.way,
-        sentence: headline.sentence,
-        notes: headline.notes,
-        file: of.ways.file(),
-    })
+/// Writes the folder's document, its pages, its comparisons and its hashes. Returns what is printed of it; `None` of a
+/// folder in which a capture is missing.
+fn finish_folder(
+    mut filed: FolderWriter,
+    document: &Document,
+    text: &str,
+    costs: &[MeasuredCost],
+) -> Result<Option<String>, CommandError> {
+    // What was measured is kept in another place if it can't be kept here.
+    filed.write(DOCUMENT, text.as_bytes()).map_err(|error| {
+        let aside = keep_aside(&filed.folder().join(DOCUMENT), text);
+        error.map(|line| format!("{line}; {aside}"))
+    })?;
+    for (path, text) in pages(document) {
+        filed.write(path, text.as_bytes())?;
+    }
+    for of in costs {
+        filed.write(&of.ways.file(), of.document.as_bytes())?;
+    }
+    let place = filed.folder().display().to_string();
+    let whole = filed.finish()?;
+    Ok(whole.map(|(files, hash)| format!("{place}: {files} files, {SUMS} {hash}")))
 }
 
-/// Returns the files of the folder, without the hashes.
-fn filed_files(
-    result: &Only6Result,
-    document: &Document,
-    text: String,
-    captures: &FiledCaptures,
-    costs: &[MeasuredCost],
-) -> Vec<FolderFile> {
+/// Returns the pages of a folder, each with its path.
+fn pages(document: &Document) -> [(&'static str, String); 2] {
     let named = [Named { name: "", document }];
-    let texts = [(DOCUMENT, text), (PAGE, html_page(&named)), (MARKDOWN, markdown_page(&named))];
-    let texts = texts
-        .into_iter()
-        .map(|(path, text)| FolderFile { path: path.to_owned(), bytes: text.into_bytes() });
-    let captured = result.scenarios.iter().zip(captures).flat_map(|(scenario, starts)| {
-        starts.iter().enumerate().map(|(at, bytes)| FolderFile {
-            path: capture_path(scenario, at + 1),
-            bytes: bytes.clone(),
-        })
-    });
-    let compared = costs
-        .iter()
-        .map(|of| FolderFile { path: of.ways.file(), bytes: of.document.clone().into_bytes() });
-    texts.chain(captured).chain(compared).collect()
+    [(PAGE, html_page(&named)), (MARKDOWN, markdown_page(&named))]
+}
+
+/// Returns what the comparisons say of the ways. Those whose document can't be read become uncompared.
+pub(super) fn describe_costs(run: &mut CostRun) -> Vec<WayCost> {
+    let mut described = Vec::new();
+    for of in std::mem::take(&mut run.costs) {
+        let way = of.ways.way;
+        match summarise_comparison(&of.document) {
+            Ok((sentence, notes)) => {
+                described.push(WayCost { way, sentence, notes, file: of.ways.file() });
+                run.costs.push(of);
+            }
+            Err(why) => {
+                let why = format!("the document of sixmark compare {why}");
+                run.uncompared.push(UncomparedWay { way, why });
+            }
+        }
+    }
+    described
+}
+
+/// Returns the sentence and the notes of a comparison, from its document.
+fn summarise_comparison(text: &str) -> Result<(String, Vec<String>), String> {
+    let document = Document::parse(text)?;
+    let headline = sheet_of(Named { name: "", document: &document }).headline;
+    Ok((headline.sentence, headline.notes))
 }
 
 /// Checks a folder, and prints what is wrong. Returns the exit status: 1 if something is.
 pub(super) fn verify_folder(folder: &Path) -> Result<u8, CommandError> {
-    let checked = check_folder(folder)?;
+    let mut checked = check_folder(folder)?;
+    if let Some(note) = check_pages(folder, &mut checked) {
+        print(&format!("{note}\n"))?;
+    }
     for line in &checked.faults {
         print(&format!("{line}\n"))?;
     }
-    let files = checked.files;
+    let place = folder.display();
     if checked.faults.is_empty() {
         let line = format!(
-            "{}: {files} files are unchanged, and the captures show what the document says\n{SUMS} {}\n",
-            folder.display(),
+            "{place}: {} files are unchanged, and the captures show what the document says\n{SUMS} {}\n",
+            checked.files.len(),
             checked.hash
         );
         print(&line)?;
         return Ok(0);
     }
-    print(&format!(
-        "{}: {} of what was checked is wrong\n",
-        folder.display(),
-        checked.faults.len()
-    ))?;
+    print(&format!("{place}: {} of what was checked is wrong\n", checked.faults.len()))?;
     Ok(1)
+}
+
+/// Computes the pages and the sentences of comparisons again, from the documents. Adds what differs. Returns a note
+/// if another version wrote them, whose words may be others.
+fn check_pages(folder: &Path, checked: &mut CheckedFolder) -> Option<String> {
+    let read = |path: &str| {
+        let bytes = read_file(folder, path)?;
+        String::from_utf8(bytes).map_err(|_| format!("{path}: is not text"))
+    };
+    // What is wrong with the document itself is known.
+    let document = read(DOCUMENT).and_then(|text| Document::parse(&text)).ok()?;
+    let Document::Only6(result) = &document else { return None };
+    let (made, own) = (&result.tool.version, Tool::of_this_program().version);
+    if *made != own {
+        return Some(format!(
+            "{PAGE}, {MARKDOWN}: written by sixmark {made}; this is {own}, which does not render them again"
+        ));
+    }
+    let check_page = |(path, again): (&str, String)| match read(path) {
+        Ok(text) if text == again => None,
+        Ok(_) => Some(format!("{path}: does not show what {DOCUMENT} says")),
+        Err(why) => Some(why),
+    };
+    checked.add_faults(pages(&document).into_iter().filter_map(check_page));
+    let check_cost = |of: &WayCost| {
+        let said = read(&of.file).and_then(|text| {
+            summarise_comparison(&text).map_err(|why| format!("{}: {why}", of.file))
+        });
+        match said {
+            Ok((sentence, notes)) if (&sentence, &notes) == (&of.sentence, &of.notes) => None,
+            Ok(_) => Some(format!("{DOCUMENT}: does not say what {} says", of.file)),
+            Err(why) => Some(why),
+        }
+    };
+    let is_listed = |of: &&WayCost| checked.files.contains(&of.file);
+    let (listed, others): (Vec<_>, Vec<_>) = result.costs.iter().partition(is_listed);
+    let unlisted = others.iter().map(|of| format!("{}: has no hash in {SUMS}", of.file));
+    let wrong: Vec<String> = unlisted.chain(listed.into_iter().filter_map(check_cost)).collect();
+    checked.add_faults(wrong);
+    None
 }
