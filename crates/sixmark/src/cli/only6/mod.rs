@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use clap::builder::PossibleValuesParser;
 use sixmark_document::environment::environment;
-use sixmark_document::provenance::{Ended, Tool};
+use sixmark_document::provenance::{Ended, Tool, Warning};
 use sixmark_lab as lab;
 use sixmark_only6::app_scenario::{AppScenario, SCENARIOS, ScenarioSide};
 use sixmark_only6::app_start::AppStart;
@@ -103,6 +103,12 @@ struct GivenPrograms {
     client: Option<AppCommand>,
     server: Option<AppCommand>,
     tested: TestedPrograms,
+}
+
+impl GivenPrograms {
+    fn judged_side(&self) -> JudgedSide {
+        if self.client.is_some() { JudgedSide::Client } else { JudgedSide::Server }
+    }
 }
 
 /// The port of the name server in the labs.
@@ -215,18 +221,15 @@ pub(super) fn main(args: &Only6Args) -> Result<u8, CommandError> {
     {
         return Err(failure);
     }
-    let count = seen.count();
+    let early_end = seen.warn_of_early_end(asked_starts);
     let failed = seen.failure.take();
-    let failure = failed.as_ref().map(CommandError::to_string);
-    let early_end = warn_of_early_end(seen.ended, failure, count, asked_starts);
-    let mut costs = CostRun { costs: Vec::new(), uncompared: Vec::new(), ended: seen.ended };
-    if args.cost && seen.ended == Ended::Complete {
-        costs = measure_costs(&options);
-    }
+    let mut costs = match args.cost && seen.ended == Ended::Complete {
+        true => measure_costs(&options),
+        false => CostRun { costs: Vec::new(), uncompared: Vec::new(), ended: seen.ended },
+    };
     let ended = costs.ended;
     let described = describe_costs(&mut costs);
-    let side = if programs.client.is_some() { JudgedSide::Client } else { JudgedSide::Server };
-    let (scenarios, findings) = judge_program(side, seen.into_starts());
+    let (scenarios, findings) = judge_program(programs.judged_side(), seen.into_starts());
     let uncompared = costs.uncompared.iter().map(|of| warn_of_uncompared(of.way, &of.why));
     let warnings: Vec<_> =
         only6_warnings(&scenarios).into_iter().chain(early_end).chain(uncompared).collect();
@@ -264,6 +267,11 @@ struct WatchedScenarios {
 }
 
 impl WatchedScenarios {
+    fn warn_of_early_end(&self, asked: usize) -> Option<Warning> {
+        let failure = self.failure.as_ref().map(CommandError::to_string);
+        warn_of_early_end(self.ended, failure, self.count(), asked)
+    }
+
     fn count(&self) -> usize {
         self.all.iter().map(|of| of.1.len()).sum()
     }
