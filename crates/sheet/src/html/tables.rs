@@ -36,11 +36,18 @@ pub(super) fn table_markup(table: &Table, under: &str) -> Markup {
     }
 }
 
+/// The most characters of a name. What is longer in a first column is a sentence.
+const NAME: usize = 24;
+
 /// Returns the class of a table that is wider than text: one of many columns, or of several columns
-/// of words, which then share the width instead of leaving it to the first one.
+/// of words, which then share the width instead of leaving it to the first one. Where the first one has
+/// names alone, it needs no share.
 fn width_class(table: &Table) -> Option<&'static str> {
     let words = table.columns.iter().all(|column| column.kind == ColumnKind::Words);
+    let is_name = |row: &Row| row.label.text().chars().count() <= NAME;
+    let named = table.groups.iter().flat_map(|group| &group.rows).all(is_name);
     match table.columns.len() {
+        4.. if words && named => Some("sentences named"),
         4.. if words => Some("sentences"),
         6.. => Some("wide"),
         _ => None,
