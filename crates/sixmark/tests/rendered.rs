@@ -137,6 +137,15 @@ fn renders_what_a_client_does() {
     assert_snapshot!("eyes.xml", junit::of_eyes(&result));
 }
 
+#[test]
+fn renders_where_a_program_works() {
+    whole("only6", &documents::recorded("only6"));
+    let Document::Only6(result) = documents::recorded("only6") else {
+        panic!("it is of a program")
+    };
+    assert_snapshot!("only6.xml", junit::of_only6(&result));
+}
+
 /// One site twice, the first time without a difference, and another one once.
 #[test]
 fn renders_checks_over_time() {

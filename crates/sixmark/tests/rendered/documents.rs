@@ -34,6 +34,7 @@ fn text_of(name: &str) -> &'static str {
         "doctor" => include_str!("../data/doctor.json"),
         "check" => include_str!("../data/check.json"),
         "eyes" => include_str!("../data/eyes.json"),
+        "only6" => include_str!("../data/only6.json"),
         other => panic!("no document is called {other}"),
     }
 }

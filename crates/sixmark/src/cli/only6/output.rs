@@ -11,7 +11,7 @@ use sixmark_only6::engine::{
 use sixmark_only6::filed_folder::{DOCUMENT, MARKDOWN, PAGE, SUMS};
 use sixmark_only6::only6_result::{Only6Result, ScenarioVerdict};
 use sixmark_only6::sheet::only6_text;
-use sixmark_only6::way_cost::WayCost;
+use sixmark_only6::way_cost::{COMPARED_WAYS, WayCost};
 use sixmark_sys::command_error::CommandError;
 use sixmark_sys::output::{Readers, keep_aside};
 
@@ -222,6 +222,10 @@ fn check_pages(folder: &Path, checked: &mut CheckedFolder) -> Option<String> {
             Err(why) => Some(why),
         }
     };
+    if result.costs.len() > COMPARED_WAYS.len() {
+        checked.add_faults([format!("{DOCUMENT}: has more costs than there are ways")]);
+        return None;
+    }
     let is_listed = |of: &&WayCost| checked.files.contains(&of.file);
     let (listed, others): (Vec<_>, Vec<_>) = result.costs.iter().partition(is_listed);
     let unlisted = others.iter().map(|of| format!("{}: has no hash in {SUMS}", of.file));
