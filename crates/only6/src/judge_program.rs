@@ -150,13 +150,25 @@ fn judge_client(seen: &[ScenarioStarts]) -> (Vec<ScenarioVerdict>, FindingList) 
     (verdicts, list)
 }
 
-/// Returns what is wrong with the sockets of a user's server, to which the client's packets were sent.
+/// Returns what is wrong with the sockets of a user's server that refused the client's connection.
 fn find_server_binding(scenario: &AppScenario, start: &AppStart) -> Option<StartFinding> {
-    let is_refused = |of: &WireAttempt| {
-        let is_ipv4 = of.family == Family::Ipv4 || embedded_address(NAT64, of.address).is_some();
-        is_ipv4 && of.failed == Some(AttemptFailure::Refused)
+    let at_server = |of: &WireAttempt| match embedded_address(NAT64, of.address) {
+        Some(_) => Family::Ipv4,
+        None => of.family,
     };
-    find_binding(scenario, &start.sockets, start.wire.attempts.iter().any(is_refused))
+    let refuses = |family: Family| {
+        let is_refused = |of: &WireAttempt| {
+            at_server(of) == family && of.failed == Some(AttemptFailure::Refused)
+        };
+        // The router refuses what these scenarios break.
+        let is_broken =
+            matches!(scenario.twist, ScenarioTwist::SilentIpv6 | ScenarioTwist::RefusedIpv6);
+        start.wire.attempts.iter().any(is_refused) && !(family == Family::Ipv6 && is_broken)
+    };
+    let [ipv6, ipv4] = Family::BOTH.map(refuses);
+    let found = find_binding(scenario, &start.sockets, ipv4)?;
+    let is_shown = if found.0 == "binds-ipv4" { ipv6 } else { ipv6 || ipv4 };
+    (is_shown && start.wire.content_ms().is_none()).then_some(found)
 }
 
 fn has_both_stacks(access: NodeAccess) -> bool {

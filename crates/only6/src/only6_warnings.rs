@@ -40,7 +40,13 @@ pub fn only6_warnings(scenarios: &[ScenarioResult]) -> Vec<Warning> {
                 "the server's best answer is status {status}, which counts as working: use --path to ask for another path"
             ),
         )),
-        Some(ProbeAnswer::NotHttp | ProbeAnswer::NoAnswer) => warnings.push(warning(
+        Some(ProbeAnswer::NoAnswer) => warnings.push(warning(
+            "not_http",
+            "the server took connections and answered no request in time: it does not use HTTP, or needs more \
+             --patience"
+                .to_owned(),
+        )),
+        Some(ProbeAnswer::NotHttp) => warnings.push(warning(
             "not_http",
             "the server does not use HTTP: connections were made, and no answer was judged".to_owned(),
         )),

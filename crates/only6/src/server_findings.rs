@@ -93,11 +93,11 @@ impl ServerStart<'_> {
         let bad = self.by_name().find(|of| !self.is_answered(of))?;
         let good = self.by_name().find(|of| self.is_answered(of));
         let family = bad.way.family_at_server();
-        // A server may allow addresses of a family in a host that has no other: there its socket is of that family.
+        // A server may allow IPv4 in a host that has nothing else: its socket is of IPv4 there, and no address mapped.
         let is_allowed =
             |of: &BestAnswers, family: Family| of.by_family[family] <= self.best.by_name;
-        let is_by_family =
-            is_allowed(&self.best, family.other()) && !is_allowed(&self.best_here, family);
+        let of_family = if family == Family::Ipv4 { &self.best_here } else { &self.best };
+        let is_by_family = is_allowed(&self.best, family.other()) && !is_allowed(of_family, family);
         let said = format!("over {}: {}", bad.way.words(), bad.answer.words());
         let said = good.map_or(said.clone(), |good| {
             format!("{said}; over {}: {}", good.way.words(), good.answer.words())
@@ -156,7 +156,10 @@ impl ServerStart<'_> {
             let said = bad.map_or(String::new(), |of| {
                 format!("over {}: {}", of.way.words(), of.answer.words())
             });
-            let is_error = |of: &ServerProbe| matches!(of.answer, ProbeAnswer::Status(status) if status >= SERVER_ERROR);
+            let is_error = |of: &ServerProbe| match of.answer {
+                ProbeAnswer::Status(status) => status >= SERVER_ERROR,
+                ref other => *other == ProbeAnswer::NoAnswer,
+            };
             let is_of_backend = self.has_backend && bad.is_some_and(is_error);
             return (if is_of_backend { "backend-unreached" } else { "differs-by-family" }, said);
         }

@@ -13,8 +13,8 @@ use crate::only6_result::Only6Result;
 
 /// The largest file that is read, in bytes: of a folder that somebody else made nothing is known.
 const LARGEST: u64 = 64 << 20;
-/// The most bytes that are read of all files, so that a check ends.
-const MOST_BYTES: u64 = 8 << 30;
+/// The most bytes that are read of all files, each of them twice, so that a check ends.
+const MOST_BYTES: u64 = 16 << 30;
 /// The most faults that are listed.
 const MOST_FAULTS: usize = 100;
 /// The most files that are listed.
@@ -27,18 +27,20 @@ pub struct CheckedFolder {
     pub files: Vec<String>,
     /// The SHA-256 of the file of hashes: it stands for all of them.
     pub hash: String,
-    /// What is wrong, a line each.
+    /// What is wrong, a line each: the first 100.
     pub faults: Vec<String>,
+    /// How much is wrong.
+    pub count: usize,
 }
 
 impl CheckedFolder {
     /// Adds what is wrong, unless as much is listed already as anyone reads.
     pub fn add_faults(&mut self, more: impl IntoIterator<Item = String>) {
-        let left = MOST_FAULTS.saturating_sub(self.faults.len());
-        let mut more = more.into_iter();
-        self.faults.extend(more.by_ref().take(left));
-        if left > 0 && more.next().is_some() {
-            self.faults.push("more is wrong, which is not listed".to_owned());
+        for fault in more {
+            self.count += 1;
+            if self.faults.len() < MOST_FAULTS {
+                self.faults.push(fault);
+            }
         }
     }
 }
@@ -119,20 +121,28 @@ impl FolderWriter {
 /// Returns an error if the folder has no hashes, or no document that can be read.
 pub fn check_folder(folder: &Path) -> Result<CheckedFolder, CommandError> {
     let wrong = |line: String| CommandError::Usage(format!("{}: {line}", folder.display()));
+    let sums = read_file(folder, SUMS)
+        .map_err(|why| wrong(format!("{why}; is it a folder of sixmark only6 --output?")))?;
+    let there = list_files(folder).map_err(|error| wrong(error.to_string()))?;
+    let there: BTreeSet<String> = there.into_iter().collect();
     let read_bytes = Cell::new(0);
     let read = |path: &str| {
+        // A link among the folders of a path leads elsewhere, and is not followed by the list.
+        if !there.contains(path) {
+            return Err(format!("{path}: is missing"));
+        }
         let bytes = read_file(folder, path)?;
         read_bytes.set(read_bytes.get() + bytes.len() as u64);
         let is_within = read_bytes.get() <= MOST_BYTES;
-        if is_within { Ok(bytes) } else { Err(format!("{path}: the folder has more than 8 GiB")) }
+        if is_within { Ok(bytes) } else { Err(format!("{path}: the folder is too large to check")) }
     };
-    let sums = read(SUMS)
-        .map_err(|why| wrong(format!("{why}; is it a folder of sixmark only6 --output?")))?;
     let text =
         String::from_utf8(sums.clone()).map_err(|_| wrong(format!("{SUMS}: is not text")))?;
     let listed = parse_sums(&text).map_err(wrong)?;
     let files = listed.iter().map(|of| of.0.clone()).collect();
-    let mut checked = CheckedFolder { files, hash: hash_bytes(&sums), faults: Vec::new() };
+    let (faults, hash) = (Vec::new(), hash_bytes(&sums));
+    let mut checked = CheckedFolder { files, hash, faults, count: 0 };
+    checked.add_faults(check_document(&read));
     for (path, hash) in &listed {
         match read(path) {
             Ok(bytes) if hash_bytes(&bytes) == *hash => {}
@@ -147,11 +157,9 @@ pub fn check_folder(folder: &Path) -> Result<CheckedFolder, CommandError> {
         }
     }
     let known: BTreeSet<&str> = listed.iter().map(|of| of.0.as_str()).chain([SUMS]).collect();
-    let there = list_files(folder).map_err(|error| wrong(error.to_string()))?;
     let added = there.iter().filter(|of| !known.contains(of.as_str()));
     checked
         .add_faults(added.map(|path| format!("{path}: has no hash in {SUMS}: it was added later")));
-    checked.add_faults(check_document(&read));
     Ok(checked)
 }
 
@@ -176,8 +184,12 @@ fn check_document(read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Vec<String>
 pub fn read_file(folder: &Path, path: &str) -> Result<Vec<u8>, String> {
     let read = || {
         let place = folder.join(path);
-        if !fs::symlink_metadata(&place)?.is_file() {
+        let metadata = fs::symlink_metadata(&place)?;
+        if !metadata.is_file() {
             return Err(io::Error::other("is not a file"));
+        }
+        if metadata.len() > LARGEST {
+            return Err(io::Error::other("is larger than 64 MiB"));
         }
         let mut bytes = Vec::new();
         fs::File::open(place)?.take(LARGEST + 1).read_to_end(&mut bytes)?;

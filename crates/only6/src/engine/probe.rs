@@ -10,9 +10,11 @@ use crate::content_literals::find_literals;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(3);
-/// How long an answer may take at least, and in multiples of the time of the slowest until then. The first one may
-/// take as long as the server's start: many compile or load at the first request.
+/// How long the first byte of an answer may take at least, and in multiples of the time of the slowest until then. That
+/// of the first answer may take as long as the server's start: many compile or load at the first request.
 const ANSWER: (Duration, u32) = (Duration::from_secs(3), 3);
+/// How long the rest of an answer may take: many servers keep the connection.
+const REST: Duration = Duration::from_secs(3);
 /// The interval between two looks at an interrupt.
 const LOOK: Duration = Duration::from_millis(200);
 /// The most bytes of an answer that are read.
@@ -36,17 +38,15 @@ pub(super) fn send_probes(
     patience: Duration,
     stop: &AtomicBool,
 ) -> Vec<ServerProbe> {
-    let mut longest = patience;
+    let most = patience.max(ANSWER.0);
+    let mut longest = most;
     let mut slowest = Duration::ZERO;
     let mut answers = Vec::new();
     for probe in probes.iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
-        let begun = Instant::now();
-        let answer = probe.send(longest, stop);
-        if !matches!(answer.answer, ProbeAnswer::Silent | ProbeAnswer::NoAnswer) {
-            slowest = slowest.max(begun.elapsed());
-        }
-        if !matches!(answer.answer, ProbeAnswer::Silent | ProbeAnswer::Refused) {
-            longest = ANSWER.0.max(slowest * ANSWER.1);
+        let (answer, first_byte) = probe.send(longest, stop);
+        slowest = slowest.max(first_byte.unwrap_or_default());
+        if first_byte.is_some() || answer.answer == ProbeAnswer::NoAnswer {
+            longest = ANSWER.0.max(slowest * ANSWER.1).min(most);
         }
         answers.push(answer);
     }
@@ -54,23 +54,23 @@ pub(super) fn send_probes(
 }
 
 impl Probe<'_> {
-    /// Sends the request and reads the answer, which may take until `longest` is over.
-    fn send(&self, longest: Duration, stop: &AtomicBool) -> ServerProbe {
-        let (answer, bytes) = match self.exchange(longest, stop) {
-            Ok((bytes, is_ended)) if bytes.is_empty() && !is_ended => {
-                (ProbeAnswer::NoAnswer, bytes)
-            }
-            Ok((bytes, _)) => (parse_answer(&bytes), bytes),
+    /// Sends the request and reads the answer, whose first byte may take until `longest` is over. Returns how long
+    /// it took too; `None` if there was none.
+    fn send(&self, longest: Duration, stop: &AtomicBool) -> (ServerProbe, Option<Duration>) {
+        let read = self.exchange(longest, stop);
+        let first_byte = read.as_ref().ok().and_then(|of| of.first_byte);
+        let (answer, bytes) = match read {
+            Ok(of) if of.bytes.is_empty() && !of.is_ended => (ProbeAnswer::NoAnswer, of.bytes),
+            Ok(of) => (parse_answer(&of.bytes), of.bytes),
             Err(error) => (failure(&error), Vec::new()),
         };
         // Who asks for an address gets one in the answer.
         let is_own = self.asked == AskedHost::Address;
         let literals = if is_own { Vec::new() } else { find_literals(&bytes) };
-        ServerProbe { way: self.way, asked: self.asked, answer, literals }
+        (ServerProbe { way: self.way, asked: self.asked, answer, literals }, first_byte)
     }
 
-    /// Returns what was answered, and whether the server ended the connection.
-    fn exchange(&self, longest: Duration, stop: &AtomicBool) -> io::Result<(Vec<u8>, bool)> {
+    fn exchange(&self, longest: Duration, stop: &AtomicBool) -> io::Result<ReadAnswer> {
         let mut stream = TcpStream::connect_timeout(&self.to, CONNECT)?;
         stream.set_write_timeout(Some(CONNECT))?;
         let request = format!(
@@ -79,13 +79,10 @@ impl Probe<'_> {
             self.host_field()
         );
         // What fails after the connection is no answer of HTTP, and says so.
-        let mut bytes = Vec::new();
         if stream.write_all(request.as_bytes()).is_err() {
-            return Ok((bytes, true));
+            return Ok(ReadAnswer { is_ended: true, ..ReadAnswer::default() });
         }
-        let until = Instant::now() + longest;
-        let is_ended = read_answer(&mut stream, &mut bytes, until, stop);
-        Ok((bytes, is_ended))
+        Ok(read_answer(&mut stream, longest, stop))
     }
 
     fn host_field(&self) -> String {
@@ -101,29 +98,40 @@ impl Probe<'_> {
     }
 }
 
-/// Reads an answer until it ends, is too long, or its time is over. Returns true if it ended.
-fn read_answer(
-    stream: &mut TcpStream,
-    bytes: &mut Vec<u8>,
-    until: Instant,
-    stop: &AtomicBool,
-) -> bool {
+/// What was read of an answer.
+#[derive(Debug, Default)]
+struct ReadAnswer {
+    bytes: Vec<u8>,
+    /// How long its first byte took.
+    first_byte: Option<Duration>,
+    /// True if the server ended the connection.
+    is_ended: bool,
+}
+
+/// Reads an answer until it ends, is too long, or its time is over.
+fn read_answer(stream: &mut TcpStream, longest: Duration, stop: &AtomicBool) -> ReadAnswer {
+    let begun = Instant::now();
+    let mut answer = ReadAnswer::default();
     let mut part = [0; 4_096];
-    while (bytes.len() as u64) < MOST_BYTES {
-        let left = until.saturating_duration_since(Instant::now()).min(LOOK);
-        if left.is_zero() || stop.load(Ordering::Relaxed) {
-            return false;
-        }
-        if stream.set_read_timeout(Some(left)).is_err() {
-            return true;
+    while (answer.bytes.len() as u64) < MOST_BYTES && !stop.load(Ordering::Relaxed) {
+        let most = answer.first_byte.map_or(longest, |after| after + REST);
+        let left = most.saturating_sub(begun.elapsed()).min(LOOK);
+        if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
+            break;
         }
         match stream.read(&mut part) {
-            Ok(length @ 1..) => bytes.extend_from_slice(&part[..length]),
+            Ok(length @ 1..) => {
+                answer.first_byte.get_or_insert_with(|| begun.elapsed());
+                answer.bytes.extend_from_slice(&part[..length]);
+            }
             Err(error) if is_timeout(&error) => {}
-            _ => return true,
+            _ => {
+                answer.is_ended = true;
+                break;
+            }
         }
     }
-    true
+    answer
 }
 
 /// Returns true if a read ended without bytes while the connection stands.

@@ -103,6 +103,11 @@ fn a_server_that_listens_on_one_family_explains_what_its_client_does_not() {
     };
     let mut refused = ended(1, AppWire::default());
     refused.sockets = vec![socket("0.0.0.0")];
+    let mut attempt = by_a_alone().wire.attempts.remove(0);
+    (attempt.family, attempt.address) = (Family::Ipv6, "2001:db8:2::50".parse().unwrap());
+    (attempt.established_ms, attempt.content_ms) = (None, None);
+    attempt.failed = Some(AttemptFailure::Refused);
+    refused.wire.attempts = vec![attempt];
     let (_, findings) =
         judge_program(JudgedSide::Client, vec![seen("ipv6-to-dual", vec![refused.clone()])]);
     assert_eq!(codes(&findings), [("binds-ipv4", 1)]);
@@ -111,6 +116,13 @@ fn a_server_that_listens_on_one_family_explains_what_its_client_does_not() {
     let (_, findings) =
         judge_program(JudgedSide::Client, vec![seen("ipv6-to-dual", vec![refused])]);
     assert_eq!(codes(&findings), [("fails-unconnected", 1)]);
+    // Nor does one that answered.
+    let mut answered = by_a_alone();
+    answered.client = Some(ProgramEnd { status: Some(22), ..ProgramEnd::default() });
+    answered.sockets = vec![socket("0.0.0.0")];
+    let (_, findings) =
+        judge_program(JudgedSide::Client, vec![seen("ipv4-to-dual", vec![answered])]);
+    assert_eq!(codes(&findings), [("fails-with-content", 1)]);
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(super) struct Only6Args {
     #[arg(long, value_name = "COMMAND", requires = "port", help_heading = "Program")]
     server: Option<String>,
 
-    /// The server's port, of TCP
+    /// The server's port, of TCP; not 53
     #[arg(long, value_name = "PORT", requires = "server", help_heading = "Program")]
     port: Option<NonZeroU16>,
 
@@ -86,7 +86,7 @@ pub(super) struct Only6Args {
     #[arg(long, value_name = "N", help_heading = "Measurement")]
     repeat: Option<NonZeroU32>,
 
-    /// How long a client may run, and a server may take to listen, in seconds [default: 20]
+    /// How long a client may run, and a server may take to listen and to answer first, in seconds [default: 20]
     #[arg(long, value_name = "S", help_heading = "Measurement")]
     patience: Option<NonZeroU32>,
 
