@@ -98,6 +98,25 @@ fn times_are_in_order(driver: &mut impl Driver, family: Family) {
     assert_eq!(driver.stamps(), Stamps::default());
 }
 
+fn an_answer_within_one_wait_is_not_older_than_its_request(
+    driver: &mut impl Driver,
+    family: Family,
+) {
+    pair(driver, family);
+    for _ in 0..10 {
+        cast(driver, THERE, b"first", None, 0);
+        assert_eq!(next(driver).slot, HERE);
+        let SendProgress::Whole(sent) = driver.cast(HERE, b"request", None, 0) else {
+            panic!("no room")
+        };
+        cast(driver, THERE, b"answer", None, 0);
+        // The request is told too, before it or after it.
+        let events = [next(driver), next(driver)];
+        let answer = events.iter().find(|event| event.slot == HERE).unwrap();
+        assert!(sent <= answer.at, "sent {sent}, {events:?}");
+    }
+}
+
 fn what_finds_no_room_is_counted(driver: &mut impl Driver, family: Family) {
     pair(driver, family);
     for number in 0..400 {
@@ -154,6 +173,7 @@ held_to! {
         a_port_that_nobody_has_refuses,
         what_is_too_large_is_lost_and_no_failure,
         times_are_in_order,
+        an_answer_within_one_wait_is_not_older_than_its_request,
         what_finds_no_room_is_counted,
         nothing_is_told_of_a_closed_slots_datagrams,
     )

@@ -246,8 +246,9 @@ pub struct Event {
     /// The connection's slot.
     pub slot: Slot,
     /// The time at which the kernel reported it. Events that are reported together have the same
-    /// time, so that processing one does not make the next one appear late. With kernel timestamps,
-    /// received bytes have the time at which the last of them arrived.
+    /// time, so that processing one does not make the next one appear late; only what was received
+    /// after something was sent on the same connection since then has the time of that receive. With
+    /// kernel timestamps, received bytes have the time at which the last of them arrived.
     pub at: u64,
     /// What happened.
     pub kind: EventKind,

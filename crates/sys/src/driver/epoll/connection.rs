@@ -31,6 +31,8 @@ pub(super) struct EpollSocket {
     pub(super) ending: bool,
     /// The socket is registered for EPOLLOUT.
     pub(super) asks_writable: bool,
+    /// When bytes or datagrams were last handed to the kernel, except the rest of earlier ones.
+    pub(super) handed_at: u64,
     /// The bytes that are being sent and the number of them already sent.
     pub(super) sending: Option<(OwnBytes, usize)>,
     pub(super) droppable: u64,

@@ -246,10 +246,16 @@ impl Epoll {
             self.unfinished.push_back(current.token);
             return None;
         }
-        match socket.datagrams {
+        let received = match socket.datagrams {
             Some(_) => self.receive_datagrams(current.token.slot),
             None => self.receive(current.token.slot),
+        };
+        // What was sent since the last wait may have been answered already: no answer is older than
+        // its request.
+        if received.is_some() && self.sockets[current.token.slot as usize].handed_at > current.at {
+            current.at = self.now();
         }
+        received
     }
 
     /// Sends `length` bytes, of which `rest` returns those after an offset. Returns the number of
@@ -267,6 +273,7 @@ impl Epoll {
             return Ok((0, at));
         }
         let socket = &mut self.sockets[slot as usize];
+        socket.handed_at = at;
         let progress = socket.hand(length, 0, rest);
         if let Some(track) = &mut socket.track {
             track.send(length);
@@ -411,6 +418,7 @@ impl Driver for Epoll {
     fn cast(&mut self, slot: Slot, bytes: &[u8], segment: Option<usize>, ecn: u8) -> SendProgress {
         let at = self.now();
         let socket = &mut self.sockets[slot as usize];
+        socket.handed_at = at;
         let Some((fd, datagrams)) = socket.fd.as_ref().zip(socket.datagrams.as_mut()) else {
             return self.refuse(slot, libc::EBADF);
         };
@@ -490,8 +498,8 @@ impl Driver for Epoll {
                 return Some(event);
             }
             if let Some(mut current) = self.current.take() {
-                let (slot, at) = (current.token.slot, current.at);
                 if let Some(kind) = self.step(&mut current) {
+                    let (slot, at) = (current.token.slot, current.at);
                     self.current = Some(current);
                     let at = self.stamp.take().unwrap_or(at);
                     return Some(Event { slot, at, kind });

@@ -371,6 +371,7 @@ impl Driver for Uring {
             return SendProgress::Later;
         }
         self.make_way(slot);
+        self.sockets[slot as usize].handed_at = at;
         if self.sockets[slot as usize].sending {
             let socket = &mut self.sockets[slot as usize];
             socket.waiting = Some(OwnBytes::Shared(message.clone()));
@@ -402,6 +403,7 @@ impl Driver for Uring {
             return SendProgress::Whole(at);
         }
         let (own, socket) = (self.spare.swap(bytes), &mut self.sockets[slot as usize]);
+        socket.handed_at = at;
         let quietly = own.len() <= SHORT && !socket.sending;
         socket.awaited = !quietly;
         if quietly {
@@ -523,9 +525,12 @@ impl Driver for Uring {
             return Some(event);
         }
         while let Some((completion, at)) = self.told.pop_front() {
-            let mark = completion.mark;
+            let (mark, reads_now) = (completion.mark, completion.is_of(Operation::Readable));
             if let Some((slot, mut kind)) = self.tell(completion) {
                 self.current = Some(slot);
+                // As with epoll: no answer is older than its request.
+                let is_newer = reads_now && self.sockets[slot as usize].handed_at > at;
+                let at = if is_newer { self.now() } else { at };
                 if let EventKind::Datagrams { more, .. } = &mut kind {
                     // Each message has a timestamp of its own.
                     *more = self.arrived.is_none() && self.has_more_datagrams(mark, at);

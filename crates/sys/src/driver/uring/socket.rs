@@ -39,6 +39,8 @@ pub(super) struct UringSocket {
     pub(super) asked: bool,
     /// The error number of a failed send, while there may still be bytes to receive.
     pub(super) refused: Option<i32>,
+    /// When bytes were last queued to be sent.
+    pub(super) handed_at: u64,
     /// A send is in progress whose completion will be reported.
     pub(super) sending: bool,
     /// The caller expects an event at the end of sending.
