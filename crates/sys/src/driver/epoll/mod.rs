@@ -497,13 +497,13 @@ impl Driver for Epoll {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
-            if let Some(mut current) = self.current.take() {
-                if let Some(kind) = self.step(&mut current) {
-                    let (slot, at) = (current.token.slot, current.at);
-                    self.current = Some(current);
-                    let at = self.stamp.take().unwrap_or(at);
-                    return Some(Event { slot, at, kind });
-                }
+            if let Some(mut current) = self.current.take()
+                && let Some(kind) = self.step(&mut current)
+            {
+                let (slot, at) = (current.token.slot, current.at);
+                self.current = Some(current);
+                let at = self.stamp.take().unwrap_or(at);
+                return Some(Event { slot, at, kind });
             }
             if let Some(batch) = &mut self.batch {
                 // The rest of a connection that was closed.
